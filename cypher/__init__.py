@@ -1,0 +1,1 @@
+"""Every Cypher statement, in ``.cypher`` files by purpose, and the engines that run them."""

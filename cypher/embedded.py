@@ -1,0 +1,271 @@
+"""The embedded engine: a graph in one file, through ``ladybug``, written by releases.
+
+A writer never touches the file that readers have open. It copies the graph, changes the copy, and puts it
+in the place of the old one in a single rename: a process killed at any moment leaves the old graph whole,
+readers go on with the release that they opened, and a half-written graph is never seen.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import ladybug
+
+from cypher.graph import Row, Table
+from cypher.statements import statements
+from schema.errors import BadQuery, GraphBusy, GraphTooNew, LexgraphError, NotReady, QueryTimeout, StorageFull
+from schema.labels import EDGES, NODES, SCHEMA_VERSION
+
+GRAPH_FILE = "graph.lbug"
+_NEXT_FILE = "graph.next.lbug"
+_LOCK_FILE = "graph.lock"
+
+
+class EmbeddedGraph:
+    """A graph file, open for reading or (inside `release`) for writing.
+
+    Threads share the database; each has a connection of its own.
+    """
+
+    engine = "ladybug"
+
+    def __init__(self, path: Path, *, read_only: bool = True, memory_mb: int = 512, timeout_s: float = 0) -> None:
+        """Open the graph at ``path``.
+
+        Args:
+            memory_mb: buffer pool, in MiB.
+            timeout_s: time limit of one query in seconds; 0 sets none.
+
+        Raises:
+            NotReady: there is no graph yet, or the file is not one.
+            StorageFull: the disk is full.
+        """
+        if read_only and not path.exists():
+            raise NotReady(f"no graph at {path}: run `lexgraph ingest` first")
+        self.path = path
+        self.changed = False
+        self._statements = statements(self.engine)
+        self._timeout_ms = int(timeout_s * 1000)
+        self._local = threading.local()
+        self._connections: list[ladybug.Connection] = []
+        with _plain_errors():
+            try:
+                self._database = ladybug.Database(path, read_only=read_only, buffer_pool_size=memory_mb << 20)
+                self._connection()
+            except RuntimeError as error:
+                if _FULL.search(str(error)):
+                    raise
+                raise NotReady(f"{path}: not a graph that can be opened ({_first_line(error)})") from None
+
+    def _connection(self) -> ladybug.Connection:
+        connection = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = ladybug.Connection(self._database)
+            if self._timeout_ms:
+                connection.set_query_timeout(self._timeout_ms)
+            self._local.connection = connection
+            self._connections.append(connection)
+        return connection
+
+    def _run(self, cypher: str, parameters: Row) -> ladybug.QueryResult:
+        with _plain_errors():
+            result = self._connection().execute(cypher, parameters)
+        return result[-1] if isinstance(result, list) else result
+
+    def rows(self, statement: str, **parameters: Any) -> list[Row]:
+        """The rows of a named statement, as dictionaries."""
+        result = self._run(self._statements[statement], parameters)
+        columns = result.get_column_names()
+        with _plain_errors():
+            return [dict(zip(columns, row, strict=True)) for row in result.get_all()]
+
+    def write(self, statement: str, **parameters: Any) -> None:
+        """Run a named statement for its effect."""
+        self.changed = True
+        self._run(self._statements[statement], parameters)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing, as seen by every connection."""
+        self._run("BEGIN TRANSACTION", {})
+        try:
+            yield
+        except BaseException:
+            with suppress(RuntimeError, LexgraphError):  # a failed statement has rolled back already
+                self._run("ROLLBACK", {})
+            raise
+        self._run("COMMIT", {})
+
+    def query(self, cypher: str, parameters: Row, max_rows: int) -> Table:
+        """A free query; at most ``max_rows`` rows, marked as truncated where there are more.
+
+        Raises:
+            BadQuery: the statement does not parse, names what is not there, or writes.
+            QueryTimeout: it ran past the time limit.
+        """
+        try:
+            result = self._run(cypher, parameters)
+            columns = tuple(result.get_column_names())
+            rows: list[tuple[Any, ...]] = []
+            while result.has_next() and len(rows) < max_rows:
+                rows.append(tuple(result.get_next()))
+            return Table(columns, rows, truncated=bool(result.has_next()))
+        except RuntimeError as error:
+            raise BadQuery(f"cypher: {str(error).strip()}") from None
+
+    def make_tables(self) -> None:
+        """Make the node and edge tables of `schema.labels`, and the row that names the schema's version."""
+        for node in NODES:
+            columns = ", ".join(f"`{name}` {kind}" for name, kind in node.properties.items())
+            self._run(f"CREATE NODE TABLE {node.name}({columns}, PRIMARY KEY(id))", {})
+        for edge in EDGES:
+            pairs = ", ".join(f"FROM {a} TO {b}" for a, b in edge.pairs)
+            columns = "".join(f", `{name}` {kind}" for name, kind in edge.properties.items())
+            self._run(f"CREATE REL TABLE {edge.name}({pairs}{columns})", {})
+        self.write("create_graph_row", schema_version=SCHEMA_VERSION)
+
+    def check_version(self) -> None:
+        """Refuse a graph of another schema than this program's.
+
+        Raises:
+            GraphTooNew: a newer version of Lexgraph wrote it.
+            NotReady: the file holds no Lexgraph graph.
+        """
+        try:
+            found = self.rows("graph_row")
+        except (RuntimeError, BadQuery):
+            found = []
+        if not found:
+            raise NotReady(f"{self.path}: not a Lexgraph graph; move it away and run `lexgraph ingest`")
+        version = found[0]["schema_version"]
+        if version > SCHEMA_VERSION:
+            raise GraphTooNew(
+                f"{self.path}: written by a newer Lexgraph (schema {version}, this one knows {SCHEMA_VERSION}): "
+                "update Lexgraph, or point LEXGRAPH_HOME at another folder"
+            )
+
+    def close(self) -> None:
+        """Close every connection and the file."""
+        for connection in self._connections:
+            connection.close()
+        self._connections.clear()
+        self._database.close()
+
+    def __enter__(self) -> "EmbeddedGraph":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_graph(home: Path, *, memory_mb: int = 512, timeout_s: float = 0) -> EmbeddedGraph:
+    """The current release of the graph under ``home``, for reading.
+
+    Raises:
+        NotReady: there is none.
+        GraphTooNew: a newer version of Lexgraph wrote it.
+    """
+    graph = EmbeddedGraph(home / GRAPH_FILE, memory_mb=memory_mb, timeout_s=timeout_s)
+    try:
+        graph.check_version()
+    except LexgraphError:
+        graph.close()
+        raise
+    return graph
+
+
+def release_stamp(home: Path) -> tuple[int, int] | None:
+    """What tells one release of the graph from the next (inode and time of change), or None without a graph."""
+    try:
+        found = (home / GRAPH_FILE).stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+@contextmanager
+def release(home: Path, *, memory_mb: int = 512) -> Iterator[EmbeddedGraph]:
+    """A graph to write to; what was written becomes the current release when the block ends well.
+
+    Raises:
+        GraphBusy: another process is writing.
+        StorageFull: the disk is full; the current release is unharmed.
+        GraphTooNew: a newer version of Lexgraph wrote the graph.
+    """
+    with _plain_errors():
+        home.mkdir(parents=True, exist_ok=True)
+        lock = os.open(home / _LOCK_FILE, os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise GraphBusy(f"{home}: another process is writing to this graph; try again when it is done") from None
+        current, following = home / GRAPH_FILE, home / _NEXT_FILE
+        _remove(following)  # what a killed writer left
+        with _plain_errors():
+            try:
+                if current.exists():
+                    shutil.copyfile(current, following)
+                graph = EmbeddedGraph(following, read_only=False, memory_mb=memory_mb)
+                try:
+                    if current.exists():
+                        graph.check_version()
+                    else:
+                        graph.make_tables()
+                    yield graph
+                    if graph.changed:
+                        graph._run("CHECKPOINT", {})
+                finally:
+                    graph.close()
+                if graph.changed:
+                    _sync(following)
+                    os.replace(following, current)
+                    _sync(home)
+            finally:
+                _remove(following)
+    finally:
+        os.close(lock)
+
+
+def _remove(path: Path) -> None:
+    for leftover in path.parent.glob(path.name + "*"):
+        leftover.unlink()
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+_FULL = re.compile(r"no space left|file too large|disk quota", re.IGNORECASE)
+_TIMEOUT = re.compile(r"^Interrupted", re.IGNORECASE)
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """The engine's and the system's errors that a user can mend, as errors of `schema.errors`."""
+    try:
+        yield
+    except OSError as error:
+        if _FULL.search(os.strerror(error.errno or 0)):
+            raise StorageFull(f"no space left to write {error.filename or 'the graph'}; nothing was changed") from None
+        raise
+    except RuntimeError as error:
+        if _FULL.search(str(error)):
+            raise StorageFull("no space left to write the graph; nothing was changed") from None
+        if _TIMEOUT.search(str(error)):
+            raise QueryTimeout("the query ran past its time limit (LEXGRAPH_QUERY_TIMEOUT_S)") from None
+        raise
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]

@@ -1,0 +1,172 @@
+// Writing law: whole batches of rows at a time. A date comes as ISO text, "" where there is none.
+
+// name: graph_row
+MATCH (g:Graph {id: 'graph'})
+RETURN g.schema_version AS schema_version, g.corpus_sha256 AS corpus_sha256, g.questions_sha256 AS questions_sha256;
+
+// name: create_graph_row
+CREATE (:Graph {id: 'graph', schema_version: $schema_version, corpus_sha256: '', questions_sha256: ''});
+
+// name: set_corpus_sha256
+MATCH (g:Graph {id: 'graph'}) SET g.corpus_sha256 = $sha256;
+
+// name: set_questions_sha256
+MATCH (g:Graph {id: 'graph'}) SET g.questions_sha256 = $sha256;
+
+// name: sources
+MATCH (s:Source)
+RETURN s.id AS id, s.reader AS reader, s.sha256 AS sha256, s.records AS records, s.rejected AS rejected
+ORDER BY id;
+
+// name: delete_source
+MATCH (s:Source {id: $id}) DELETE s;
+
+// name: create_source
+CREATE (:Source {id: $id, reader: $reader, sha256: $sha256, records: $records, rejected: $rejected});
+
+// name: delete_act
+MATCH (a:Act {id: $id}) DETACH DELETE a;
+
+// name: create_acts
+UNWIND $rows AS r
+CREATE (:Act {
+  id: r.id, jurisdiction: r.jurisdiction, kind: r.kind, title: r.title, language: r.language, status: r.status,
+  valid_from: CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
+  valid_to: CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
+  eli: r.eli, celex: r.celex, source: r.source, source_id: r.source_id, licence: r.licence
+});
+
+// name: update_acts
+UNWIND $rows AS r
+MATCH (a:Act {id: r.id})
+SET a.jurisdiction = r.jurisdiction, a.kind = r.kind, a.title = r.title, a.language = r.language, a.status = r.status,
+    a.valid_from = CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
+    a.valid_to = CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
+    a.eli = r.eli, a.celex = r.celex, a.source = r.source, a.source_id = r.source_id, a.licence = r.licence;
+
+// name: create_sections
+UNWIND $rows AS r
+CREATE (:Section {
+  id: r.id, act_id: r.act_id, number: r.number, heading: r.heading, level: r.level, status: r.status,
+  valid_from: CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
+  valid_to: CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
+  source_id: r.source_id, source_ids: r.source_ids
+});
+
+// name: update_sections
+UNWIND $rows AS r
+MATCH (s:Section {id: r.id})
+SET s.act_id = r.act_id, s.number = r.number, s.heading = r.heading, s.level = r.level, s.status = r.status,
+    s.valid_from = CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
+    s.valid_to = CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
+    s.source_id = r.source_id, s.source_ids = r.source_ids;
+
+// name: delete_sections
+UNWIND $ids AS id MATCH (s:Section {id: id}) DETACH DELETE s;
+
+// name: create_articles
+UNWIND $rows AS r
+CREATE (:Article {
+  id: r.id, act_id: r.act_id, number: r.number, heading: r.heading, text: r.text, language: r.language, status: r.status,
+  valid_from: CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
+  valid_to: CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
+  source_id: r.source_id, source_ids: r.source_ids, text_sha256: r.text_sha256
+});
+
+// name: update_articles
+UNWIND $rows AS r
+MATCH (a:Article {id: r.id})
+SET a.act_id = r.act_id, a.number = r.number, a.heading = r.heading, a.text = r.text, a.language = r.language,
+    a.status = r.status,
+    a.valid_from = CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
+    a.valid_to = CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
+    a.source_id = r.source_id, a.source_ids = r.source_ids, a.text_sha256 = r.text_sha256;
+
+// name: delete_articles
+UNWIND $ids AS id MATCH (a:Article {id: id}) DETACH DELETE a;
+
+// name: delete_section_parents
+UNWIND $ids AS id MATCH (:Act|Section)-[c:CONTAINS]->(s:Section {id: id}) DELETE c;
+
+// name: delete_article_parents
+UNWIND $ids AS id MATCH (:Act|Section)-[c:CONTAINS]->(a:Article {id: id}) DELETE c;
+
+// name: create_act_contains_section
+UNWIND $rows AS r
+MATCH (p:Act {id: r.parent}) MATCH (c:Section {id: r.child})
+CREATE (p)-[:CONTAINS {position: r.position}]->(c);
+
+// name: create_act_contains_article
+UNWIND $rows AS r
+MATCH (p:Act {id: r.parent}) MATCH (c:Article {id: r.child})
+CREATE (p)-[:CONTAINS {position: r.position}]->(c);
+
+// name: create_section_contains_section
+UNWIND $rows AS r
+MATCH (p:Section {id: r.parent}) MATCH (c:Section {id: r.child})
+CREATE (p)-[:CONTAINS {position: r.position}]->(c);
+
+// name: create_section_contains_article
+UNWIND $rows AS r
+MATCH (p:Section {id: r.parent}) MATCH (c:Article {id: r.child})
+CREATE (p)-[:CONTAINS {position: r.position}]->(c);
+
+// name: delete_next
+UNWIND $ids AS id MATCH (:Article {id: id})-[n:NEXT]->(:Article) DELETE n;
+
+// name: create_next
+UNWIND $rows AS r
+MATCH (a:Article {id: r.article}) MATCH (b:Article {id: r.following})
+CREATE (a)-[:NEXT]->(b);
+
+// name: delete_citations
+UNWIND $ids AS id MATCH (:Article {id: id})-[c:CITES]->() DELETE c;
+
+// name: delete_outside_citations
+UNWIND $ids AS id MATCH (:Article {id: id})-[c:CITES_OUTSIDE]->(:Outside) DELETE c;
+
+// name: create_article_citations
+UNWIND $rows AS r
+MATCH (a:Article {id: r.article}) MATCH (b:Article {id: r.target})
+CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind}]->(b);
+
+// name: create_section_citations
+UNWIND $rows AS r
+MATCH (a:Article {id: r.article}) MATCH (b:Section {id: r.target})
+CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind}]->(b);
+
+// name: create_act_citations
+UNWIND $rows AS r
+MATCH (a:Article {id: r.article}) MATCH (b:Act {id: r.target})
+CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind}]->(b);
+
+// name: merge_outside
+UNWIND $rows AS r
+MERGE (o:Outside {id: r.id})
+SET o.kind = r.kind;
+
+// name: create_outside_citations
+UNWIND $rows AS r
+MATCH (a:Article {id: r.article}) MATCH (o:Outside {id: r.target})
+CREATE (a)-[:CITES_OUTSIDE {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind}]->(o);
+
+// name: delete_lone_outside
+MATCH (o:Outside) WHERE NOT EXISTS { MATCH (:Article)-[:CITES_OUTSIDE]->(o) } DELETE o;
+
+// name: delete_questions
+UNWIND $ids AS id MATCH (q:Question {id: id}) DETACH DELETE q;
+
+// name: create_questions
+UNWIND $rows AS r
+CREATE (:Question {
+  id: r.id, text: r.text, description: r.description, source: r.source,
+  split: r.split, split_by_dossier: r.split_by_dossier
+});
+
+// name: create_relevant
+UNWIND $rows AS r
+MATCH (q:Question {id: r.question}) MATCH (a:Article {id: r.article})
+CREATE (q)-[:RELEVANT_TO {via: r.via}]->(a);
+
+// name: delete_outside
+UNWIND $ids AS id MATCH (o:Outside {id: id}) DETACH DELETE o;

@@ -1,0 +1,160 @@
+// Reading law: what the loader compares with, what the index is made of, what the API shows.
+
+// name: acts
+MATCH (a:Act)
+RETURN a.id AS id, a.jurisdiction AS jurisdiction, a.kind AS kind, a.title AS title, a.language AS language,
+       a.status AS status, a.valid_from AS valid_from, a.valid_to AS valid_to, a.eli AS eli, a.celex AS celex,
+       a.source AS source, a.source_id AS source_id, a.licence AS licence
+ORDER BY id;
+
+// name: acts_by_id
+UNWIND $ids AS id
+MATCH (a:Act {id: id})
+RETURN a.id AS id, a.jurisdiction AS jurisdiction, a.kind AS kind, a.title AS title, a.language AS language,
+       a.status AS status, a.valid_from AS valid_from, a.valid_to AS valid_to, a.eli AS eli, a.celex AS celex,
+       a.source AS source, a.source_id AS source_id, a.licence AS licence;
+
+// name: sections_of_act
+MATCH (s:Section {act_id: $act_id})<-[c:CONTAINS]-(p:Act|Section)
+RETURN s.id AS id, s.act_id AS act_id, p.id AS parent_id, c.position AS position, s.number AS number,
+       s.heading AS heading, s.level AS level, s.status AS status, s.valid_from AS valid_from, s.valid_to AS valid_to,
+       s.source_id AS source_id, s.source_ids AS source_ids
+ORDER BY id;
+
+// name: sections_by_id
+UNWIND $ids AS id
+MATCH (s:Section {id: id})<-[c:CONTAINS]-(p:Act|Section)
+RETURN s.id AS id, s.act_id AS act_id, p.id AS parent_id, c.position AS position, s.number AS number,
+       s.heading AS heading, s.level AS level, s.status AS status, s.valid_from AS valid_from, s.valid_to AS valid_to,
+       s.source_id AS source_id, s.source_ids AS source_ids;
+
+// name: articles_of_act
+MATCH (a:Article {act_id: $act_id})<-[c:CONTAINS]-(p:Act|Section)
+RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position, a.number AS number,
+       a.heading AS heading, a.text AS text, a.language AS language, a.status AS status,
+       a.valid_from AS valid_from, a.valid_to AS valid_to, a.source_id AS source_id, a.source_ids AS source_ids
+ORDER BY id;
+
+// name: articles_by_id
+UNWIND $ids AS id
+MATCH (a:Article {id: id})<-[c:CONTAINS]-(p:Act|Section)
+RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position, a.number AS number,
+       a.heading AS heading, a.text AS text, a.language AS language, a.status AS status,
+       a.valid_from AS valid_from, a.valid_to AS valid_to, a.source_id AS source_id, a.source_ids AS source_ids;
+
+// name: next_of_act
+MATCH (a:Article {act_id: $act_id})-[:NEXT]->(b:Article)
+RETURN a.id AS article, b.id AS following
+ORDER BY article;
+
+// name: citations_of_act
+MATCH (a:Article {act_id: $act_id})-[c:CITES]->(b:Article|Section|Act)
+RETURN a.id AS article, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind;
+
+// name: outside_citations_of_act
+MATCH (a:Article {act_id: $act_id})-[c:CITES_OUTSIDE]->(o:Outside)
+RETURN a.id AS article, o.id AS target, o.kind AS target_kind, c.text AS text, c.start AS start, c.`end` AS `end`,
+       c.kind AS kind;
+
+// name: outside_citations
+MATCH (a:Article)-[c:CITES_OUTSIDE]->(o:Outside)
+RETURN a.id AS article, o.id AS target, o.kind AS target_kind, c.text AS text, c.start AS start,
+       c.`end` AS `end`, c.kind AS kind
+ORDER BY article, start, target;
+
+// name: citations_into
+UNWIND $ids AS id
+MATCH (a:Article)-[c:CITES]->(b:Article {id: id})
+RETURN a.id AS article, b.id AS target, b.source_id AS target_source_id, c.text AS text, c.start AS start,
+       c.`end` AS `end`, c.kind AS kind;
+
+// name: section_citations_into
+UNWIND $ids AS id
+MATCH (a:Article)-[c:CITES]->(b:Section {id: id})
+RETURN a.id AS article, b.id AS target, b.source_id AS target_source_id, c.text AS text, c.start AS start,
+       c.`end` AS `end`, c.kind AS kind;
+
+// name: article_source_ids
+MATCH (a:Article) RETURN a.id AS id, a.source_ids AS source_ids;
+
+// name: section_source_ids
+MATCH (s:Section) RETURN s.id AS id, s.source_ids AS source_ids;
+
+// name: act_source_ids
+MATCH (a:Act) RETURN a.id AS id, a.source_id AS source_id;
+
+// name: corpus_articles
+// Everything the index needs of the articles of the graph.
+MATCH (a:Article)<-[c:CONTAINS]-(p:Act|Section)
+RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position, a.number AS number,
+       a.heading AS heading, a.text AS text, a.valid_from AS valid_from, a.valid_to AS valid_to;
+
+// name: corpus_sections
+MATCH (s:Section)<-[c:CONTAINS]-(p:Act|Section)
+RETURN s.id AS id, s.act_id AS act_id, p.id AS parent_id, c.position AS position, s.heading AS heading,
+       s.level AS level;
+
+// name: corpus_next
+MATCH (a:Article)-[:NEXT]->(b:Article) RETURN a.id AS article, b.id AS following;
+
+// name: corpus_citations
+MATCH (a:Article)-[:CITES]->(b:Article) RETURN DISTINCT a.id AS article, b.id AS target;
+
+// name: questions
+MATCH (q:Question {source: $source})-[:RELEVANT_TO]->(a:Article)
+RETURN q.id AS id, q.text AS text, q.description AS description, q.source AS source, q.split AS split,
+       q.split_by_dossier AS split_by_dossier, a.id AS article
+ORDER BY id, article;
+
+// name: contents
+// What stands directly below each of $ids, sections and articles, in order.
+UNWIND $ids AS id
+MATCH (p:Act|Section {id: id})-[c:CONTAINS]->(n:Section|Article)
+RETURN p.id AS parent_id, n.id AS id, label(n) AS label, c.position AS position
+ORDER BY parent_id, position;
+
+// name: contents
+// engine: neo4j
+UNWIND $ids AS id
+MATCH (p:Act|Section {id: id})-[c:CONTAINS]->(n:Section|Article)
+RETURN p.id AS parent_id, n.id AS id, labels(n)[0] AS label, c.position AS position
+ORDER BY parent_id, position;
+
+// name: next_articles
+UNWIND $ids AS id MATCH (a:Article {id: id})-[:NEXT]->(b:Article) RETURN a.id AS id, b.id AS other;
+
+// name: previous_articles
+UNWIND $ids AS id MATCH (a:Article {id: id})<-[:NEXT]-(b:Article) RETURN a.id AS id, b.id AS other;
+
+// name: cites
+UNWIND $ids AS id
+MATCH (a:Article {id: id})-[c:CITES]->(b:Article|Section|Act)
+RETURN a.id AS id, b.id AS other, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind
+ORDER BY id, start, other;
+
+// name: cited_by
+UNWIND $ids AS id
+MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act {id: id})
+RETURN b.id AS id, a.id AS other, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind
+ORDER BY id, other, start;
+
+// name: articles_by_source_id
+// Articles of which $source_id is the publisher's identifier of some version.
+MATCH (a:Article) WHERE $source_id IN a.source_ids RETURN a.id AS id;
+
+// name: counts
+MATCH (n) RETURN label(n) AS label, count(*) AS n ORDER BY label;
+
+// name: counts
+// engine: neo4j
+MATCH (n) RETURN labels(n)[0] AS label, count(*) AS n ORDER BY label;
+
+// name: edge_counts
+MATCH ()-[r]->() RETURN label(r) AS type, count(*) AS n ORDER BY type;
+
+// name: edge_counts
+// engine: neo4j
+MATCH ()-[r]->() RETURN type(r) AS type, count(*) AS n ORDER BY type;
+
+// name: outside_counts
+MATCH (:Article)-[c:CITES_OUTSIDE]->(o:Outside) RETURN o.kind AS kind, count(*) AS n ORDER BY kind;

@@ -1,0 +1,301 @@
+"""Write what readers give into the graph, as the difference to what it holds already."""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cypher.embedded import open_graph, release
+from cypher.graph import Graph, Row
+from ingest.citations import LinkedCitation, SourceIds, link, relink_outside, write_citations
+from schema.errors import BadSource, GraphTooNew, NotReady
+from schema.progress import Progress, silent
+from schema.records import Act, ActTree, Article, Question, Rejected, Section, SourceFile
+
+BATCH = 2000
+"""Rows in one statement."""
+
+_T = TypeVar("_T")
+_Node = TypeVar("_Node", Section, Article)
+ReadAct = Callable[[Path], ActTree]
+
+
+@dataclass(slots=True)
+class LoadReport:
+    """What a load did: nodes by label, files, and what was rejected."""
+
+    created: dict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
+    changed: dict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
+    removed: dict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
+    unchanged_files: int = 0
+    read_files: int = 0
+    broken_files: int = 0
+    rejected: list[Rejected] = field(default_factory=list[Rejected])
+
+    @property
+    def anything_changed(self) -> bool:
+        return any(sum(counts.values()) for counts in (self.created, self.changed, self.removed))
+
+
+def file_sha256(path: Path, reader: str) -> str:
+    """Fingerprint of a file as one reader reads it; a new version of the reader makes it anew."""
+    digest = hashlib.sha256(reader.encode())
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def known_sources(home: Path) -> dict[str, str]:
+    """Fingerprints of the sources that the graph was made from, by name; empty where there is no graph."""
+    try:
+        with open_graph(home) as graph:
+            return {row["id"]: row["sha256"] for row in graph.rows("sources")}
+    except NotReady:
+        return {}
+
+
+def load_acts(
+    home: Path, sources: Sequence[SourceFile], read: ReadAct, *, memory_mb: int = 512, progress: Progress = silent
+) -> LoadReport:
+    """Load act files into the graph under ``home``, in one release.
+
+    A file whose fingerprint the graph knows is passed over. Of the others, only what differs is written.
+    A file that cannot be read leaves its act as it was and is reported; the other files are loaded.
+
+    Raises:
+        GraphBusy: another process is writing.
+        StorageFull: the disk is full; the graph is as it was.
+    """
+    report = LoadReport()
+    known = known_sources(home)
+    wanted: list[tuple[SourceFile, str]] = []
+    with progress("fingerprints", len(sources)) as advance:
+        for source in sources:
+            sha256 = file_sha256(source.path, source.reader)
+            if known.get(source.name) == sha256:
+                report.unchanged_files += 1
+            else:
+                wanted.append((source, sha256))
+            advance(1)
+    if not wanted:
+        return report
+    with release(home, memory_mb=memory_mb) as graph:
+        pending: list[tuple[ActTree, str]] = []
+        origin: dict[str, str] = {}
+        with progress("acts", len(wanted)) as advance:
+            for source, sha256 in wanted:
+                try:
+                    tree = read(source.path)
+                    if tree.act.id in origin:
+                        raise BadSource(source.path, "$.data.id", f"act {tree.act.id} was read from {origin[tree.act.id]} already")
+                except BadSource as error:
+                    report.broken_files += 1
+                    report.rejected.append(Rejected(str(error.file), error.place, error.reason))
+                    advance(1)
+                    continue
+                origin[tree.act.id] = source.name
+                report.read_files += 1
+                report.rejected += tree.rejected
+                with graph.transaction():
+                    _load_tree(graph, tree, report)
+                    graph.write("delete_source", id=source.name)
+                    graph.write(
+                        "create_source",
+                        id=source.name,
+                        reader=source.reader,
+                        sha256=sha256,
+                        records=len(tree.sections) + len(tree.articles),
+                        rejected=len(tree.rejected),
+                    )
+                pending.append((tree, source.name))
+                advance(1)
+        if pending:
+            with progress("citations", len(pending)) as advance:
+                ids = SourceIds.of(graph)
+                for tree, _ in pending:
+                    with graph.transaction():
+                        write_citations(graph, tree.act.id, link(tree.citations, ids))
+                    advance(1)
+                with graph.transaction():
+                    relink_outside(graph, ids)
+            graph.write("set_corpus_sha256", sha256=corpus_sha256(graph))
+    return report
+
+
+def _load_tree(graph: Graph, tree: ActTree, report: LoadReport) -> None:
+    act = tree.act
+    existing = {row["id"]: Act(**row) for row in graph.rows("acts_by_id", ids=[act.id])}
+    if act.id not in existing:
+        graph.write("create_acts", rows=[_row(act)])
+        report.created["Act"] += 1
+    elif existing[act.id] != act:
+        graph.write("update_acts", rows=[_row(act)])
+        report.changed["Act"] += 1
+    old_sections = {row["id"]: _record(Section, row) for row in graph.rows("sections_of_act", act_id=act.id)}
+    old_articles = {row["id"]: _record(Article, row) for row in graph.rows("articles_of_act", act_id=act.id)}
+    gone_sections = sorted(old_sections.keys() - {s.id for s in tree.sections})
+    gone_articles = sorted(old_articles.keys() - {a.id for a in tree.articles})
+    released = _citations_to_release(graph, act.id, gone_sections, gone_articles)
+    for name, gone in (("section", gone_sections), ("article", gone_articles)):
+        for batch in _batches(gone):
+            graph.write(f"delete_{name}s", ids=batch)
+    _write_nodes(graph, "section", old_sections, tree.sections)
+    _write_nodes(graph, "article", old_articles, tree.articles)
+    _write_contains(graph, act.id, old_sections, old_articles, tree)
+    _write_next(graph, act.id, [a.id for a in tree.articles])
+    write_citations_outside(graph, released)
+    for label, old, new in (("Section", old_sections, tree.sections), ("Article", old_articles, tree.articles)):
+        report.created[label] += sum(record.id not in old for record in new)
+        report.changed[label] += sum(record.id in old and old[record.id] != record for record in new)
+    report.removed["Section"] += len(gone_sections)
+    report.removed["Article"] += len(gone_articles)
+
+
+def _write_nodes(graph: Graph, name: str, old: dict[str, Any], new: Sequence[Section] | Sequence[Article]) -> None:
+    for batch in _batches([_row(record) for record in new if record.id not in old]):
+        graph.write(f"create_{name}s", rows=batch)
+    for batch in _batches([_row(record) for record in new if record.id in old and old[record.id] != record]):
+        graph.write(f"update_{name}s", rows=batch)
+
+
+def _write_contains(
+    graph: Graph, act_id: str, old_sections: dict[str, Section], old_articles: dict[str, Article], tree: ActTree
+) -> None:
+    gone_parents = old_sections.keys() - {s.id for s in tree.sections}
+    for name, old, new in (("section", old_sections, tree.sections), ("article", old_articles, tree.articles)):
+        moved = [
+            record
+            for record in new
+            if record.id not in old
+            or (old[record.id].parent_id, old[record.id].position) != (record.parent_id, record.position)
+            or record.parent_id in gone_parents
+        ]
+        for batch in _batches([record.id for record in moved if record.id in old]):
+            graph.write(f"delete_{name}_parents", ids=batch)
+        for parent in ("act", "section"):
+            rows = [
+                {"parent": record.parent_id, "child": record.id, "position": record.position}
+                for record in moved
+                if (record.parent_id == act_id) == (parent == "act")
+            ]
+            for batch in _batches(rows):
+                graph.write(f"create_{parent}_contains_{name}", rows=batch)
+
+
+def _write_next(graph: Graph, act_id: str, reading_order: Sequence[str]) -> None:
+    old = {row["article"]: row["following"] for row in graph.rows("next_of_act", act_id=act_id)}
+    new = dict(pairwise(reading_order))
+    for batch in _batches([article for article in old if new.get(article) != old[article]]):
+        graph.write("delete_next", ids=batch)
+    rows = [{"article": a, "following": b} for a, b in new.items() if old.get(a) != b]
+    for batch in _batches(rows):
+        graph.write("create_next", rows=batch)
+
+
+def _citations_to_release(graph: Graph, act_id: str, sections: list[str], articles: list[str]) -> list[LinkedCitation]:
+    """Citations from other acts into nodes that go: they will point outside."""
+    found: list[Row] = []
+    for batch in _batches(articles):
+        found += [row | {"label": "article"} for row in graph.rows("citations_into", ids=batch)]
+    for batch in _batches(sections):
+        found += [row | {"label": "section"} for row in graph.rows("section_citations_into", ids=batch)]
+    return [
+        LinkedCitation(row["article"], "Outside", row["target_source_id"], row["label"], row["text"], row["start"], row["end"], row["kind"])
+        for row in found
+        if not row["article"].startswith(act_id + "/")
+    ]
+
+
+def write_citations_outside(graph: Graph, citations: Sequence[LinkedCitation]) -> None:
+    """Add citations that point outside, as they are."""
+    if citations:
+        graph.write("merge_outside", rows=[{"id": c.target, "kind": c.target_kind} for c in citations])
+        graph.write("create_outside_citations", rows=[c.row() for c in citations])
+
+
+def load_questions(home: Path, source: str, questions: Sequence[Question], *, memory_mb: int = 512) -> LoadReport:
+    """Make the questions of one source in the graph these: new ones written, changed ones anew, others removed.
+
+    Raises:
+        NotReady: there is no graph.
+    """
+    report = LoadReport()
+    with open_graph(home) as graph:
+        old = {question.id: question for question in read_questions(graph, source)}
+    new = {question.id: question for question in questions}
+    stale = sorted(id for id, question in old.items() if new.get(id) != question)
+    fresh = [question for question in questions if old.get(question.id) != question]
+    report.created["Question"] = len(new.keys() - old.keys())
+    report.removed["Question"] = len(old.keys() - new.keys())
+    report.changed["Question"] = len(fresh) - report.created["Question"]
+    if not stale and not fresh:
+        return report
+    with release(home, memory_mb=memory_mb) as graph, graph.transaction():
+        for batch in _batches(stale):
+            graph.write("delete_questions", ids=batch)
+        rows = [{f.name: getattr(q, f.name) for f in fields(q) if f.name != "relevant"} for q in fresh]
+        for batch in _batches(rows):
+            graph.write("create_questions", rows=batch)
+        pairs = [{"question": q.id, "article": article, "via": "link"} for q in fresh for article in q.relevant]
+        for batch in _batches(pairs):
+            graph.write("create_relevant", rows=batch)
+        digest = hashlib.sha256(json.dumps([asdict(q) for q in sorted(questions, key=lambda q: q.id)]).encode())
+        graph.write("set_questions_sha256", sha256=digest.hexdigest())
+    return report
+
+
+def read_questions(graph: Graph, source: str) -> list[Question]:
+    """The questions of one source, in order of their identifiers, their articles likewise."""
+    relevant: dict[str, list[str]] = defaultdict(list)
+    first: dict[str, Row] = {}
+    for row in graph.rows("questions", source=source):
+        article = row.pop("article")
+        first.setdefault(row["id"], row)
+        relevant[row["id"]].append(article)
+    return [Question(**row, relevant=tuple(sorted(relevant[id]))) for id, row in sorted(first.items())]
+
+
+def corpus_sha256(graph: Graph) -> str:
+    """Fingerprint of the law in the graph: everything that an index or a model is made from."""
+    digest = hashlib.sha256()
+
+    def add(rows: Iterable[Sequence[object]]) -> None:
+        for line in sorted("\x1f".join(map(str, row)) for row in rows):
+            digest.update(line.encode() + b"\n")
+
+    add((r["id"], r["title"], r["language"]) for r in graph.rows("acts"))
+    add((r["id"], r["parent_id"], r["position"], r["heading"]) for r in graph.rows("corpus_sections"))
+    add(
+        (r["id"], r["parent_id"], r["position"], r["number"], r["heading"], r["text"], r["valid_from"], r["valid_to"])
+        for r in graph.rows("corpus_articles")
+    )
+    add((r["article"], r["target"]) for r in graph.rows("corpus_citations"))
+    return digest.hexdigest()
+
+
+def _row(record: Act | Section | Article) -> Row:
+    row: Row = {}
+    for f in fields(record):
+        value = getattr(record, f.name)
+        if f.name in ("valid_from", "valid_to"):
+            value = value.isoformat() if isinstance(value, date) else ""
+        elif isinstance(value, tuple):
+            value = list(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        row[f.name] = value
+    if isinstance(record, Article):
+        row["text_sha256"] = record.text_sha256
+    return row
+
+
+def _record(kind: type[_Node], row: Row) -> _Node:
+    return kind(**row | {"source_ids": tuple(row["source_ids"])})
+
+
+def _batches(rows: Sequence[_T]) -> Iterable[Sequence[_T]]:
+    return (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))

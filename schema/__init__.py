@@ -1,0 +1,1 @@
+"""What the law looks like: records, identifiers, labels, errors and settings."""

@@ -1,0 +1,105 @@
+"""One tree of errors; each class carries the exit code of the command line and the HTTP status of the API.
+
+Exit codes follow ``sysexits.h`` where it has a fitting one, so that shells and schedulers can tell
+"mend the input" (65, 66) from "try again later" (75) and "free some space" (74).
+"""
+
+from pathlib import Path
+
+
+class LexgraphError(Exception):
+    """Base of every error that a user can cause or mend; its message is shown without a stack trace."""
+
+    exit_code = 1
+    http_status = 500
+
+
+class BadSource(LexgraphError):
+    """A source file that cannot be read as what it claims to be.
+
+    ``place`` is a line and column, or a JSON path; the message names the file, the place and the reason.
+    """
+
+    exit_code = 65
+    http_status = 400
+
+    def __init__(self, file: Path | str, place: str, reason: str) -> None:
+        self.file, self.place, self.reason = Path(file), place, reason
+        super().__init__(f"{file}: {place}: {reason}" if place else f"{file}: {reason}")
+
+
+class RecordsRejected(LexgraphError):
+    """A load that went through, less some records, which lie in a quarantine file."""
+
+    exit_code = 3
+    http_status = 400
+
+
+class MissingFile(LexgraphError):
+    """A file or folder that was named and is not there."""
+
+    exit_code = 66
+    http_status = 404
+
+
+class BadQuery(LexgraphError):
+    """A query, a filter or a page that cannot be answered: empty, too long, a date that is none."""
+
+    exit_code = 64
+    http_status = 400
+
+
+class NotFound(LexgraphError):
+    """An identifier that names nothing in the graph."""
+
+    exit_code = 68
+    http_status = 404
+
+
+class NotReady(LexgraphError):
+    """A graph, an index or a model that must be made first; the message says by which command."""
+
+    exit_code = 69
+    http_status = 503
+
+
+class QueryTimeout(LexgraphError):
+    """A graph query that outran its time limit."""
+
+    exit_code = 75
+    http_status = 504
+
+
+class GraphBusy(LexgraphError):
+    """Another process is writing; nothing was changed by this one."""
+
+    exit_code = 75
+    http_status = 503
+
+
+class StorageFull(LexgraphError):
+    """The disk refused a write; what was there before is unharmed."""
+
+    exit_code = 74
+    http_status = 507
+
+
+class GraphTooNew(LexgraphError):
+    """The graph was written by a newer version of Lexgraph than this one."""
+
+    exit_code = 78
+    http_status = 500
+
+
+class BadSetting(LexgraphError):
+    """A setting, a recipe or an option with a value that does not fit."""
+
+    exit_code = 78
+    http_status = 500
+
+
+class MissingExtra(LexgraphError):
+    """An optional dependency that this work needs; the message names the extra to install."""
+
+    exit_code = 69
+    http_status = 501

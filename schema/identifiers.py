@@ -1,0 +1,93 @@
+"""Identifiers: readable, stable, and independent of the format that a law was read from.
+
+An act is ``jurisdiction/publisher's id``; an article is the act's identifier, a slash and its normalised
+number (``fr/LEGITEXT000006072050/L1234-9``); a section is the act's identifier and the path of the
+numbered parts of its headings (``…/partie-legislative/livre-ii/titre-iii``).
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+
+_CODE_LETTER = re.compile(r"^(?:Art(?:icle|\.)?\s+)?(LO|[LRDAC])\s*\.?\s*(\*{0,2})\s*(?=\d)", re.IGNORECASE)
+_LEADING_DIGITS = re.compile(r"\d+")
+MAX_LENGTH = 240
+"""Longest identifier, in characters; a longer one is cut and ends in a digest of the whole."""
+
+
+def fold(text: str) -> str:
+    """The text without accents: canonical decomposition, combining marks dropped.
+
+    >>> fold("arrêté")
+    'arrete'
+    """
+    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+
+
+def normal_number(number: str) -> str:
+    """An article number in the one form that identifiers use.
+
+    The letter of the part of the code is joined to the digits, points and blanks go, other words are
+    joined by hyphens. Stars (decrees in the Council of State) are kept, as they tell articles apart.
+
+    >>> normal_number("L. 1234-9"), normal_number("R.* 123-1"), normal_number("Annexe  II")
+    ('L1234-9', 'R*123-1', 'Annexe-II')
+    """
+    text = " ".join(number.split())
+    lettered = _CODE_LETTER.match(text)
+    if lettered:
+        text = lettered[1].upper() + lettered[2] + text[lettered.end() :]
+    text = re.sub(r"[\s/#?]+", "-", text.strip(" ."))
+    return re.sub(r"-{2,}", "-", text)
+
+
+def number_stem(number: str) -> str:
+    """The digits of an article number before its first hyphen, or "" where it has none.
+
+    L1234-9, R1234-1 and D1234-7 share the stem 1234: it joins statute and decree on one matter, which
+    the tree of a French code keeps apart.
+    """
+    digits = _LEADING_DIGITS.search(normal_number(number).split("-")[0])
+    return digits[0] if digits else ""
+
+
+def section_number(heading: str) -> str:
+    """The numbered part of a heading, before its colon: "Livre Ier : Dispositions" gives "Livre Ier"."""
+    return re.split(r"\s*[:\u2013]\s", heading.strip() + " ", maxsplit=1)[0].strip()
+
+
+def slug(text: str) -> str:
+    """Lower case, without accents, words joined by hyphens: "Première partie" gives "premiere-partie"."""
+    return re.sub(r"[^a-z0-9]+", "-", fold(text.lower())).strip("-")
+
+
+def bounded(identifier: str) -> str:
+    """The identifier, or its beginning and a digest where it is longer than `MAX_LENGTH`."""
+    if len(identifier) <= MAX_LENGTH:
+        return identifier
+    return f"{identifier[: MAX_LENGTH - 17]}~{hashlib.sha256(identifier.encode()).hexdigest()[:16]}"
+
+
+def act_id(jurisdiction: str, source_id: str) -> str:
+    """The identifier of an act."""
+    return bounded(f"{jurisdiction}/{source_id}")
+
+
+def article_ids(act: str, numbered: Iterable[tuple[str, str]]) -> list[str]:
+    """Identifiers for the articles of one act, from pairs (number, publisher's permanent id), in their order.
+
+    Articles that share a number each carry the publisher's id behind a tilde, so that an identifier never
+    depends on the order of the file (three annexes of the French labour code share theirs with another).
+    """
+    pairs = [(normal_number(number), permanent) for number, permanent in numbered]
+    shared = Counter(number for number, _ in pairs)
+    return [bounded(f"{act}/{number}" + (f"~{permanent}" if shared[number] > 1 else "")) for number, permanent in pairs]
+
+
+def section_ids(parent: str, headed: Iterable[tuple[str, str]]) -> list[str]:
+    """Identifiers for the sections directly below ``parent``, from pairs (heading, publisher's permanent id)."""
+    pairs = [(slug(section_number(heading))[:80] or "section", permanent) for heading, permanent in headed]
+    shared = Counter(number for number, _ in pairs)
+    return [bounded(f"{parent}/{number}" + (f"~{permanent}" if shared[number] > 1 else "")) for number, permanent in pairs]

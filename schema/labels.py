@@ -1,0 +1,134 @@
+"""Labels, properties and edge types of the graph, declared once for every engine.
+
+``NODES`` and ``EDGES`` are data: the embedded engine makes its tables from them, a server makes its
+constraints, the canonical dump and the import files take their columns from them.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+SCHEMA_VERSION = 1
+"""Raised by one whenever the tables below change; a graph of a higher version is refused."""
+
+PropertyType = Literal["STRING", "INT64", "DOUBLE", "DATE", "STRING[]"]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLabel:
+    """A node label: its properties by name; ``id`` is always the primary key."""
+
+    name: str
+    properties: dict[str, PropertyType]
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeType:
+    """An edge type: the pairs of labels that it may join and its properties by name."""
+
+    name: str
+    pairs: tuple[tuple[str, str], ...]
+    properties: dict[str, PropertyType]
+
+
+NODES = (
+    NodeLabel("Graph", {"id": "STRING", "schema_version": "INT64", "corpus_sha256": "STRING", "questions_sha256": "STRING"}),
+    NodeLabel(
+        "Source",
+        {
+            "id": "STRING",
+            "reader": "STRING",
+            "sha256": "STRING",
+            "records": "INT64",
+            "rejected": "INT64",
+        },
+    ),
+    NodeLabel(
+        "Act",
+        {
+            "id": "STRING",
+            "jurisdiction": "STRING",
+            "kind": "STRING",
+            "title": "STRING",
+            "language": "STRING",
+            "status": "STRING",
+            "valid_from": "DATE",
+            "valid_to": "DATE",
+            "eli": "STRING",
+            "celex": "STRING",
+            "source": "STRING",
+            "source_id": "STRING",
+            "licence": "STRING",
+        },
+    ),
+    NodeLabel(
+        "Section",
+        {
+            "id": "STRING",
+            "act_id": "STRING",
+            "number": "STRING",
+            "heading": "STRING",
+            "level": "INT64",
+            "status": "STRING",
+            "valid_from": "DATE",
+            "valid_to": "DATE",
+            "source_id": "STRING",
+            "source_ids": "STRING[]",
+        },
+    ),
+    NodeLabel(
+        "Article",
+        {
+            "id": "STRING",
+            "act_id": "STRING",
+            "number": "STRING",
+            "heading": "STRING",
+            "text": "STRING",
+            "language": "STRING",
+            "status": "STRING",
+            "valid_from": "DATE",
+            "valid_to": "DATE",
+            "source_id": "STRING",
+            "source_ids": "STRING[]",
+            "text_sha256": "STRING",
+        },
+    ),
+    NodeLabel("Outside", {"id": "STRING", "kind": "STRING"}),
+    NodeLabel(
+        "Question",
+        {
+            "id": "STRING",
+            "text": "STRING",
+            "description": "STRING",
+            "source": "STRING",
+            "split": "STRING",
+            "split_by_dossier": "STRING",
+        },
+    ),
+    NodeLabel(
+        "Model",
+        {
+            "id": "STRING",
+            "created": "STRING",
+            "recipe": "STRING",
+            "encoder": "STRING",
+            "dimensions": "INT64",
+            "corpus_sha256": "STRING",
+            "metrics": "STRING",
+            "status": "STRING",
+        },
+    ),
+)
+
+CITATION_PROPERTIES: dict[str, PropertyType] = {"text": "STRING", "start": "INT64", "end": "INT64", "kind": "STRING"}
+
+EDGES = (
+    EdgeType(
+        "CONTAINS",
+        (("Act", "Section"), ("Act", "Article"), ("Section", "Section"), ("Section", "Article")),
+        {"position": "INT64"},
+    ),
+    EdgeType("NEXT", (("Article", "Article"),), {}),
+    EdgeType("CITES", (("Article", "Article"), ("Article", "Section"), ("Article", "Act")), CITATION_PROPERTIES),
+    EdgeType("CITES_OUTSIDE", (("Article", "Outside"),), CITATION_PROPERTIES),
+    EdgeType("RELEVANT_TO", (("Question", "Article"),), {"via": "STRING"}),
+)

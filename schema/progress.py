@@ -1,0 +1,16 @@
+"""How long work tells how far it is: a bar on a terminal, lines in a log, nothing where it is not wanted."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+Advance = Callable[[int], None]
+"""Called with the number of units done since the last call."""
+
+Progress = Callable[[str, int], AbstractContextManager[Advance]]
+"""``progress(label, total)`` opens one piece of work of ``total`` units (0: not known)."""
+
+
+@contextmanager
+def silent(label: str, total: int) -> Iterator[Advance]:
+    """A progress that shows nothing."""
+    yield lambda done: None

@@ -1,0 +1,83 @@
+"""Every option of Lexgraph: its type, default, unit and one line of help, from one place.
+
+Values come from the environment (``LEXGRAPH_*``), then from ``lexgraph.toml`` in the working folder, then
+from the defaults below. `origins` tells which, for ``lexgraph doctor``.
+"""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from schema.errors import BadSetting
+
+TOML_FILE = Path("lexgraph.toml")
+
+
+class Settings(BaseSettings):
+    """The options of Lexgraph. Each is documented here and nowhere else."""
+
+    model_config = SettingsConfigDict(env_prefix="LEXGRAPH_", toml_file=TOML_FILE, extra="forbid", frozen=True)
+
+    home: Path = Field(Path("lexgraph-data"), description="Folder of the graph, the indexes, the models and the sources.")
+    memory_mb: int = Field(512, ge=64, description="Buffer pool of the embedded graph, in MiB.")
+    threads: int = Field(2, ge=1, le=256, description="Threads for encoding and training.")
+    recipe: str = Field("gatv2", description="Recipe of the model to train: a name under gnn/recipes or a TOML file.")
+    bm25_k1: float = Field(1.2, gt=0, description="BM25 over articles: saturation of the term frequency (k1).")
+    bm25_b: float = Field(0.75, ge=0, le=1, description="BM25 over articles: normalisation by length (b).")
+    section_bm25_k1: float = Field(1.5, gt=0, description="BM25 over whole sections: k1.")
+    section_bm25_b: float = Field(0.6, ge=0, le=1, description="BM25 over whole sections: b.")
+    max_query_characters: int = Field(2000, ge=1, description="Longest query that is answered, in characters.")
+    max_page: int = Field(100, ge=1, description="Largest page that the API gives (argument `first`).")
+    query_timeout_s: float = Field(10.0, gt=0, description="Time limit of one graph query, in seconds.")
+    cypher_max_rows: int = Field(1000, ge=1, description="Most rows that `lexgraph cypher` prints.")
+    host: str = Field("127.0.0.1", description="Address that `lexgraph serve` listens on.")
+    port: int = Field(8000, ge=0, le=65535, description="Port of `lexgraph serve`; 0 takes a free one.")
+    reload_s: float = Field(2.0, gt=0, description="How often a server looks for a newer graph or model, in seconds.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Order of precedence: arguments, environment, ``lexgraph.toml``."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def load_settings() -> Settings:
+    """The settings in force.
+
+    Raises:
+        BadSetting: a value does not fit its option, or the file names an option that does not exist.
+    """
+    try:
+        return Settings()  # pyright: ignore[reportCallIssue]  # every field has a default
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors():
+            name = "_".join(str(part) for part in problem["loc"])
+            lines.append(f"{name} (LEXGRAPH_{name.upper()}): {problem['msg']}")
+        raise BadSetting("settings: " + "; ".join(lines)) from None
+    except ValueError as error:  # the TOML file itself
+        raise BadSetting(f"{TOML_FILE}: {error}") from None
+
+
+def origins(settings: Settings) -> list[tuple[str, str, str, str]]:
+    """Rows (option, value, where it came from, help), for ``lexgraph doctor``."""
+    rows = []
+    for name, option in Settings.model_fields.items():
+        if f"LEXGRAPH_{name.upper()}" in os.environ:
+            origin = f"environment LEXGRAPH_{name.upper()}"
+        elif name in settings.model_fields_set:
+            origin = str(TOML_FILE)
+        else:
+            origin = "default"
+        rows.append((name, str(getattr(settings, name)), origin, option.description or ""))
+    return rows

@@ -1,0 +1,88 @@
+"""Words as both text indexes see them: elision, article numbers, stop words, stemming, accents.
+
+Analysis happens once, here, for every text index, so that BM25 ranks the same list in every mode.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+import Stemmer
+from bm25s.stopwords import STOPWORDS_EN, STOPWORDS_FRENCH
+
+from schema.identifiers import fold
+
+_STOP_WORDS = {"fr": frozenset(STOPWORDS_FRENCH) | {"cette", "cet", "dont", "où", "si", "sans", "ainsi"}, "en": frozenset(STOPWORDS_EN)}
+_ALGORITHMS = {"fr": "french", "en": "english"}
+_ELISION = r"(?:jusqu|lorsqu|puisqu|quoiqu|qu|[cdjlmnst])['\u2019]"
+# "L. 1234-9", "R.* 12", "D1234": one word. A bare letter, a blank and a plain number ("il y a 15 jours") is none.
+_ARTICLE_NUMBER = r"(?P<letter>l\.?o|[lrdac])(?:\.\s?\*{0,2}\s?|\s?\*{1,2}\s?|\s(?=\d+-\d)|(?=\d))(?P<digits>\d+(?:-\d+)*)"
+_TOKEN = re.compile(rf"\b(?:{_ELISION}|{_ARTICLE_NUMBER}|(?P<word>\w+))")
+
+
+class Token(NamedTuple):
+    """An indexed word and the half-open range of code points it was made from."""
+
+    word: str
+    start: int
+    end: int
+
+
+class Analyzer:
+    """Analysis for one language; an unknown one is split and folded, without stemming or stop words."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self._stop = _STOP_WORDS.get(language, frozenset[str]())
+        self._stemmer = Stemmer.Stemmer(_ALGORITHMS[language], 0) if language in _ALGORITHMS else None
+        self._words: dict[str, str] = {}
+
+    def analyse(self, text: str) -> Iterator[Token]:
+        """The words of a text with their places, in order.
+
+        >>> [token.word for token in Analyzer("fr").analyse("L'indemnité prévue à l'article L. 1234-9")]
+        ['indemnit', 'prevu', 'articl', 'l1234-9']
+        """
+        lower = text.lower()
+        if len(lower) != len(text):  # a few letters change their length; places must stay those of the text
+            lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+        for found in _TOKEN.finditer(lower):
+            word = found["word"]
+            if word is None:
+                if found["digits"] is None:
+                    continue
+                yield Token(found["letter"].replace(".", "") + found["digits"], found.start(), found.end())
+                continue
+            stem = self._words.get(word)
+            if stem is None:
+                stem = self._words[word] = self._stem(word)
+            if stem:
+                yield Token(stem, found.start(), found.end())
+
+    def tokens(self, text: str) -> list[str]:
+        """The words of a text."""
+        return [token.word for token in self.analyse(text)]
+
+    def _stem(self, word: str) -> str:
+        """The indexed form of a word, "" for a stop word."""
+        word = unicodedata.normalize("NFC", word)
+        if word in self._stop:
+            return ""
+        return fold(self._stemmer.stemWord(word) if self._stemmer else word)
+
+
+@cache
+def analyzer(language: str) -> Analyzer:
+    """The analyzer of a language, made once."""
+    return Analyzer(language)
+
+
+def query_tokens(query: str, languages: Iterable[str]) -> list[str]:
+    """The words of a query over law in several languages: each language's analysis, each word form once a language."""
+    found: list[str] = []
+    for language in languages:
+        words = analyzer(language).tokens(query)
+        found += words if not found else [word for word in words if word not in found]
+    return found

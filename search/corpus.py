@@ -1,0 +1,214 @@
+"""The law as arrays: articles and sections in reading order, their tree, groups and citations.
+
+An index position is a place in this order; every text index and every matrix of scores uses it.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from cypher.graph import Graph, Row
+from schema.errors import NotFound
+from schema.identifiers import number_stem
+
+Ints = npt.NDArray[np.int32]
+Mask = npt.NDArray[np.bool_]
+
+NO_START, NO_END = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+"""Validity of an article without a first or a last day, in days since 1970-01-01."""
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """n articles and m sections of the acts of a graph.
+
+    Attributes:
+        sha256: fingerprint of the law that this was made from.
+        acts, sections, articles: identifiers; acts by identifier, the others in reading order.
+        article_parent: int32[n], position of the section an article stands in, or -1 - act.
+        section_parent: int32[m], likewise.
+        article_act: int32[n], position of the act.
+        stem: int32[n], group of the articles of an act that share the stem of their number.
+        valid_from, valid_to: int32[n], days since 1970-01-01; the end is exclusive.
+        cites: int32[e, 2], pairs of article positions (citing, cited), each once.
+    """
+
+    sha256: str
+    acts: list[str]
+    sections: list[str]
+    articles: list[str]
+    article_parent: Ints
+    section_parent: Ints
+    article_act: Ints
+    stem: Ints
+    valid_from: Ints
+    valid_to: Ints
+    cites: Ints
+
+    @cached_property
+    def article_position(self) -> dict[str, int]:
+        """Position by identifier."""
+        return {id: position for position, id in enumerate(self.articles)}
+
+    @cached_property
+    def section_position(self) -> dict[str, int]:
+        """Position by identifier."""
+        return {id: position for position, id in enumerate(self.sections)}
+
+    @cached_property
+    def group(self) -> Ints:
+        """int32[n]: number of the parent, section or act, of each article: articles of one parent share it."""
+        _, inverse = np.unique(self.article_parent, return_inverse=True)
+        return inverse.astype(np.int32)
+
+    @cached_property
+    def cited_either_way(self) -> sparse.csr_array:
+        """float32[n, n]: 1 where one article cites the other, and on the diagonal."""
+        n = len(self.articles)
+        a, b = self.cites[:, 0], self.cites[:, 1]
+        ends = (np.concatenate([a, b, np.arange(n)]), np.concatenate([b, a, np.arange(n)]))
+        matrix = sparse.csr_array((np.ones(len(ends[0]), np.float32), ends), shape=(n, n))
+        matrix.sum_duplicates()
+        matrix.data[:] = 1
+        return matrix
+
+    def below(self, section: int) -> Mask:
+        """bool[n]: the articles anywhere below a section."""
+        inside = np.zeros(len(self.sections) + 1, bool)
+        inside[section] = True
+        for position in range(section + 1, len(self.sections)):  # parents come before their children
+            parent = self.section_parent[position]
+            inside[position] = parent >= 0 and inside[parent]
+        return inside[np.maximum(self.article_parent, -1)] & (self.article_parent >= 0)
+
+    def in_force_on(self, day: date) -> Mask:
+        """bool[n]: the articles in force on a day."""
+        number = _days(day, NO_START)
+        return (self.valid_from <= number) & (number < self.valid_to)
+
+    def mask(self, act: str | None = None, section: str | None = None, in_force_on: date | None = None) -> Mask | None:
+        """bool[n]: the articles that pass every filter given; None where none is.
+
+        Raises:
+            NotFound: no such act or section.
+        """
+        masks: list[Mask] = []
+        if act is not None:
+            if act not in self.acts:
+                raise NotFound(f"no such act: {act}")
+            masks.append(self.article_act == self.acts.index(act))
+        if section is not None:
+            if section not in self.section_position:
+                raise NotFound(f"no such section: {section}")
+            masks.append(self.below(self.section_position[section]))
+        if in_force_on is not None:
+            masks.append(self.in_force_on(in_force_on))
+        return np.logical_and.reduce(masks) if masks else None
+
+    def save(self, folder: Path) -> None:
+        """Write the corpus into a folder, the same bytes for the same corpus."""
+        names = {"sha256": self.sha256, "acts": self.acts, "sections": self.sections, "articles": self.articles}
+        (folder / "corpus.json").write_text(json.dumps(names, ensure_ascii=False), encoding="utf-8")
+        for name in _ARRAYS:
+            np.save(folder / f"{name}.npy", getattr(self, name))
+
+    @classmethod
+    def load(cls, folder: Path) -> "Corpus":
+        """Read a corpus that `save` wrote."""
+        names = json.loads((folder / "corpus.json").read_text(encoding="utf-8"))
+        return cls(**names, **{name: np.load(folder / f"{name}.npy") for name in _ARRAYS})
+
+
+_ARRAYS = ("article_parent", "section_parent", "article_act", "stem", "valid_from", "valid_to", "cites")
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusText:
+    """The words of a corpus: texts and numbers of articles, headings of sections, titles of acts, by position."""
+
+    titles: list[str]
+    headings: list[str]
+    numbers: list[str]
+    texts: list[str]
+    languages: list[str]
+
+    def path(self, corpus: Corpus, parent: int) -> list[str]:
+        """The headings above something whose parent is ``parent``, from the act's title down."""
+        path: list[str] = []
+        while parent >= 0:
+            path.append(self.headings[parent])
+            parent = int(corpus.section_parent[parent])
+        path.append(self.titles[-1 - parent])
+        return path[::-1]
+
+
+def read_corpus(graph: Graph) -> tuple[Corpus, CorpusText]:
+    """The corpus of a graph, with its words."""
+    acts = graph.rows("acts")
+    below: dict[str, list[tuple[int, bool, Row]]] = defaultdict(list)
+    for row in graph.rows("corpus_sections"):
+        below[row["parent_id"]].append((row["position"], True, row))
+    for row in graph.rows("corpus_articles"):
+        below[row["parent_id"]].append((row["position"], False, row))
+    sections: list[Row] = []
+    articles: list[Row] = []
+    section_parent: list[int] = []
+    article_parent: list[int] = []
+    article_act: list[int] = []
+    for number, act in enumerate(acts):
+        stack = [(-1 - number, child) for child in _reversed(below[act["id"]])]
+        while stack:
+            parent, (_, is_section, row) = stack.pop()
+            if is_section:
+                stack += [(len(sections), child) for child in _reversed(below[row["id"]])]
+                sections.append(row)
+                section_parent.append(parent)
+            else:
+                articles.append(row)
+                article_parent.append(parent)
+                article_act.append(number)
+    position = {row["id"]: i for i, row in enumerate(articles)}
+    pairs = sorted((position[r["article"]], position[r["target"]]) for r in graph.rows("corpus_citations"))
+    stems = [(row["act_id"], number_stem(row["number"]) or row["id"]) for row in articles]
+    corpus = Corpus(
+        sha256=graph.rows("graph_row")[0]["corpus_sha256"],
+        acts=[act["id"] for act in acts],
+        sections=[row["id"] for row in sections],
+        articles=[row["id"] for row in articles],
+        article_parent=np.array(article_parent, np.int32),
+        section_parent=np.array(section_parent, np.int32),
+        article_act=np.array(article_act, np.int32),
+        stem=_group_numbers(stems),
+        valid_from=np.array([_days(row["valid_from"], NO_START) for row in articles], np.int32),
+        valid_to=np.array([_days(row["valid_to"], NO_END) for row in articles], np.int32),
+        cites=np.array(pairs, np.int32).reshape(-1, 2),
+    )
+    text = CorpusText(
+        titles=[act["title"] for act in acts],
+        headings=[row["heading"] for row in sections],
+        numbers=[row["number"] for row in articles],
+        texts=[row["text"] for row in articles],
+        languages=[act["language"] for act in acts],
+    )
+    return corpus, text
+
+
+def _reversed(children: list[tuple[int, bool, Row]]) -> list[tuple[int, bool, Row]]:
+    return sorted(children, key=lambda child: (child[0], child[2]["id"]), reverse=True)
+
+
+def _group_numbers(keys: Sequence[tuple[str, str]]) -> Ints:
+    numbers: dict[tuple[str, str], int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int32)
+
+
+def _days(day: date | None, missing: int) -> int:
+    return missing if day is None else (day - date(1970, 1, 1)).days

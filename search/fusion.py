@@ -1,0 +1,78 @@
+"""Fusing ranked lists: weighted standard scores where weights were tuned, reciprocal rank fusion elsewhere."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Scores = npt.NDArray[np.float32]
+Positions = npt.NDArray[np.intp]
+
+DEPTH = 1000
+"""Length of the head of a list that its mean and spread are taken over."""
+RECIPROCAL_RANK_K = 60
+"""The constant of Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009, section 2."""
+
+
+def standard_scores(scores: Scores, depth: int = DEPTH) -> Scores:
+    """Scores as distances from the mean of the list's head, in standard deviations.
+
+    What stands below the head takes the lowest score of the head: how far down it is says nothing more.
+
+    Args:
+        scores: float32[n]; -inf where a filter leaves an article out (it stays -inf).
+    """
+    n = len(scores)
+    if n > depth:
+        head = np.partition(scores, n - depth)[n - depth :]
+    else:
+        head = scores
+    head = head[np.isfinite(head)]
+    if not len(head):
+        return np.full_like(scores, -np.inf)
+    spread = float(head.std())
+    if spread < 1e-9:
+        return np.where(np.isfinite(scores), np.float32(0), np.float32(-np.inf))
+    result = np.maximum(scores, head.min())
+    result -= head.mean()
+    result /= spread
+    if len(head) < min(n, depth):
+        result[~np.isfinite(scores)] = -np.inf
+    return result
+
+
+def weighted(lists: Mapping[str, Scores], weights: Mapping[str, float]) -> Scores:
+    """The weighted sum of lists that are comparable already; a list without a weight is left out."""
+    fused: Scores | None = None
+    for name, scores in lists.items():
+        weight = np.float32(weights.get(name, 0))
+        if weight:
+            fused = scores * weight if fused is None else fused + scores * weight
+    if fused is None:
+        raise ValueError("no list has a weight")
+    return fused
+
+
+def reciprocal_rank(lists: Sequence[Scores], k: int = RECIPROCAL_RANK_K) -> Scores:
+    """The sum over lists of 1 / (k + rank); ranks count from 1, -inf stays -inf."""
+    fused = np.zeros(len(lists[0]), np.float32)
+    for scores in lists:
+        ranks = np.empty(len(scores), np.float32)
+        ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+        fused += 1 / (k + ranks)
+    fused[~np.isfinite(lists[0])] = -np.inf
+    return fused
+
+
+def top(scores: Scores, k: int) -> Positions:
+    """Positions of the k highest finite scores, best first; ties in order of position."""
+    k = min(k, len(scores))
+    if k <= 0:
+        return np.empty(0, np.intp)
+    if k < len(scores):
+        threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
+        candidates = np.flatnonzero(scores >= threshold)
+    else:
+        candidates = np.arange(len(scores))
+    candidates = candidates[np.isfinite(scores[candidates])]
+    return candidates[np.argsort(-scores[candidates], kind="stable")][:k]
