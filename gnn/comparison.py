@@ -1,0 +1,164 @@
+"""Systems side by side on the same questions: one table, what each part of the hybrid earns."""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gnn.recipe import Recipe, load_recipe
+from gnn.registry import load_model, model_folder, read_run
+from schema.errors import NotReady
+from schema.progress import Progress, silent
+from schema.records import Question
+from search.corpus import Corpus
+from search.evaluation import Judged, Measured, evaluate, with_intervals
+from search.retrieval import Mode, Retriever
+from search.text_index import TextIndex
+
+Scores = npt.NDArray[np.float32]
+PARTS = ("train", "development", "test")
+TITLE, WITH_DESCRIPTION = "title", "title + description"
+
+
+class Version(NamedTuple):
+    """A model version's recipe and split."""
+
+    recipe: str
+    split: str
+
+
+@dataclass(frozen=True, slots=True)
+class SystemResult:
+    """One row of the table: measures in percent, training time in seconds, median time of a query in milliseconds."""
+
+    measures: dict[str, Measured]
+    training_s: float | None
+    query_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One table: the systems on n questions of one part of one split, asked in one way."""
+
+    questions: str
+    split: str
+    part: str
+    asked: str
+    n: int
+    systems: dict[str, SystemResult]
+
+    def as_json(self) -> dict[str, Any]:
+        """The table as an object: plain means beside their intervals."""
+        systems: dict[str, Any] = {}
+        for name, result in self.systems.items():
+            row: dict[str, Any] = {measure: round(value.mean, 2) for measure, value in result.measures.items()}
+            row["intervals"] = {m: [round(v.low, 2), round(v.high, 2)] for m, v in result.measures.items()}
+            row["training_s"] = result.training_s
+            row["query_ms"] = round(result.query_ms, 2)
+            systems[name] = row
+        about = asdict(self)
+        del about["systems"]
+        return about | {"systems": systems}
+
+
+def of_split(questions: Iterable[Question], split: str, part: str) -> list[Question]:
+    """The questions of one part (train, development, test) of a split (random, by-dossier)."""
+    name = "split" if split == "random" else "split_by_dossier"
+    return [question for question in questions if getattr(question, name) == part]
+
+
+def judged(corpus: Corpus, questions: Iterable[Question], asked: str = WITH_DESCRIPTION) -> list[Judged]:
+    """Questions as queries with the positions of their relevant articles."""
+    return [
+        Judged(
+            f"{q.text} {q.description}".strip() if asked == WITH_DESCRIPTION else q.text,
+            np.array([corpus.article_position[article] for article in q.relevant], np.intp),
+        )
+        for q in questions
+    ]
+
+
+def model_ids(recipe: Recipe, corpus_sha256: str, questions: Sequence[Question]) -> dict[Version, str]:
+    """The identifiers of a recipe's versions, those it is compared with first; the same inputs give the same."""
+    asked = json.dumps([asdict(question) for question in sorted(questions, key=lambda q: q.id)])
+    digest = hashlib.sha256(asked.encode()).hexdigest()
+    ids: dict[Version, str] = {}
+    for split in recipe.splits:
+        for name in (*recipe.compare, recipe.name):
+            chosen = recipe if name == recipe.name else load_recipe(name)
+            made_from = [corpus_sha256, digest, split]
+            start = chosen.training.start
+            if start:
+                made_from.append(load_recipe(start).key())
+            ids[Version(name, split)] = f"{name}-{split}-{chosen.key(*made_from)}"
+    return ids
+
+
+def compare(
+    home: Path,
+    index: TextIndex,
+    recipe: Recipe,
+    versions: Mapping[Version, str],
+    questions: Sequence[Question],
+    *,
+    source: str,
+    split: str,
+    part: str,
+    asked: str = WITH_DESCRIPTION,
+    threads: int = 2,
+    progress: Progress = silent,
+) -> Comparison:
+    """Run every system on the same questions.
+
+    Args:
+        versions: identifiers of the recipe's versions (`model_ids`).
+        split: whose versions are used; ``part`` only names what was asked.
+
+    Raises:
+        NotReady: a version has not been trained.
+    """
+    queries = judged(index.corpus, questions, asked)
+    systems: dict[str, SystemResult] = {}
+
+    def run(name: str, retriever: Retriever, mode: Mode, training_s: float | None = None, pooled: bool = True) -> None:
+        def score(query: str) -> Scores:
+            return retriever.scores(query, mode, pooled=pooled)[0]
+
+        systems[name] = _timed(score, queries, training_s, progress, name)
+
+    lexical = Retriever(index, None)
+    run("bm25", lexical, Mode.BM25)
+    run("bm25-hybrid", lexical, Mode.HYBRID)
+    for name in (*recipe.compare, recipe.name):
+        id = versions[Version(name, split)]
+        if not model_folder(home, id).is_dir():
+            raise NotReady(f"model {id} has not been trained: run `lexgraph train`")
+        retriever = Retriever(index, load_model(home, id, index, threads))
+        seconds = read_run(home, id)["training_s"]
+        run(load_recipe(name).system if name != recipe.name else recipe.system, retriever, Mode.VECTOR, seconds)
+        if name == recipe.name:
+            run("hierarchical", retriever, Mode.HIERARCHICAL, seconds)
+            run("hybrid-no-pooling", retriever, Mode.HYBRID, seconds, pooled=False)
+            run("hybrid", retriever, Mode.HYBRID, seconds)
+    return Comparison(source, split, part, asked, len(queries), systems)
+
+
+def _timed(
+    score: Callable[[str], Scores], queries: Sequence[Judged], training_s: float | None, progress: Progress, name: str
+) -> SystemResult:
+    times: list[float] = []
+
+    def timed(query: str) -> Scores:
+        began = time.perf_counter()
+        scores = score(query)
+        times.append(time.perf_counter() - began)
+        return scores
+
+    values = evaluate(timed, queries, progress=progress, label=name)
+    return SystemResult(with_intervals(values), training_s, 1000 * float(np.median(times)))

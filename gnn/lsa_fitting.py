@@ -1,0 +1,41 @@
+"""Fit latent semantic analysis with scikit-learn: TF-IDF over words, truncated SVD."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from gnn.lsa import Lsa, Matrix, unit
+from gnn.recipe import EncoderOptions
+
+
+def fit_lsa(documents: Sequence[list[str]], languages: tuple[str, ...], options: EncoderOptions) -> tuple[Lsa, Matrix]:
+    """The encoder of analysed articles, and their embeddings float32[n, d].
+
+    d is the recipe's, or less where the articles have fewer words.
+    """
+    vectorizer = TfidfVectorizer(
+        analyzer=_as_it_is,
+        sublinear_tf=True,
+        min_df=options.min_df if len(documents) > 1000 else 1,
+        max_df=options.max_df if len(documents) > 1000 else 1.0,
+        dtype=np.float32,
+    )
+    weights = vectorizer.fit_transform(documents)
+    dimensions = min(options.dimensions, *(size - 1 for size in weights.shape))
+    svd = TruncatedSVD(dimensions, n_iter=4, random_state=0)
+    articles = unit(svd.fit_transform(weights).astype(np.float32))
+    mean = articles.mean(0)
+    lsa = Lsa(
+        {word: int(column) for word, column in vectorizer.vocabulary_.items()},
+        vectorizer.idf_.astype(np.float32),
+        np.ascontiguousarray(svd.components_.T, np.float32),
+        mean,
+        languages,
+    )
+    return lsa, unit(articles - mean)
+
+
+def _as_it_is(words: list[str]) -> list[str]:
+    return words

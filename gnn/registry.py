@@ -1,0 +1,232 @@
+"""Model versions: written beside each other, each whole or not at all, one of them active. Reads without torch."""
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from cypher.embedded import release
+from cypher.graph import Graph, Row
+from gnn.query_encoder import JoinedEncoder, Matrix, TowerWeights
+from schema.errors import NotReady, StorageFull
+from schema.records import Question
+from search.corpus import Corpus
+from search.pooling import PoolingWeights
+from search.retrieval import Encode, QuestionMemory, VectorModel
+from search.text_index import TextIndex
+
+if TYPE_CHECKING:  # torch stays out of a process that only serves
+    from gnn.recipe import Recipe
+    from gnn.training import Trained
+
+FOLDER = "models"
+_TOWER = ("w1", "b1", "w2", "b2")
+_VOTES = ("data", "indices", "indptr")
+
+Card = dict[str, Any]
+
+
+def model_folder(home: Path, id: str) -> Path:
+    """Where a model version lies."""
+    return home / FOLDER / id
+
+
+def question_memory(corpus: Corpus, vectors: Matrix, questions: Sequence[Question]) -> QuestionMemory:
+    """Training questions with what they vote for: each relevant article 1 / √(number of them)."""
+    positions = [[corpus.article_position[article] for article in question.relevant] for question in questions]
+    sizes = [len(row) for row in positions]
+    votes = sparse.csr_array(
+        (
+            np.concatenate([np.full(size, size**-0.5, np.float32) for size in sizes]),
+            np.concatenate([np.sort(row) for row in positions]).astype(np.int32),
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+        ),
+        shape=(len(questions), len(corpus.articles)),
+    )
+    return QuestionMemory(vectors, votes)
+
+
+def write_model(
+    home: Path,
+    id: str,
+    corpus: Corpus,
+    encoder: JoinedEncoder,
+    trained: "Trained",
+    recipe: "Recipe",
+    memory: QuestionMemory | None,
+    weights: dict[str, float],
+    run: Card,
+) -> None:
+    """Write a model version, whole or not at all.
+
+    Args:
+        run: what differs from run to run of the same recipe: times, device, versions.
+
+    Raises:
+        StorageFull: the disk is full; no version was touched.
+    """
+    folder = model_folder(home, id)
+    part = folder.with_name(folder.name + ".part")
+    try:
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        for name in ("articles", "sections", "acts", "bias"):
+            np.save(part / f"{name}.npy", np.ascontiguousarray(getattr(trained, name)))
+        if trained.tower is not None:
+            for name in _TOWER:
+                np.save(part / f"{name}.npy", getattr(trained.tower, name))
+        if memory is not None:
+            np.save(part / "questions.npy", memory.vectors)
+            for name in _VOTES:
+                np.save(part / f"votes.{name}.npy", getattr(memory.relevant, name))
+        encoder.save(part / "encoder")
+        ids = {"acts": corpus.acts, "sections": corpus.sections, "articles": corpus.articles}
+        _write_json(part / "ids.json", ids)
+        card = {
+            "id": id,
+            "recipe": recipe.model_dump(mode="json"),
+            "corpus_sha256": corpus.sha256,
+            "scale": trained.scale,
+            "weights": weights,
+            "pooling": asdict(PoolingWeights()),
+            "curve": [asdict(epoch) for epoch in trained.curve],
+            "best_epoch": trained.best,
+        }
+        _write_json(part / "model.json", card)
+        _write_json(part / "run.json", run)
+        os.replace(part, folder)
+    except OSError as error:
+        shutil.rmtree(part, ignore_errors=True)
+        raise StorageFull(f"{folder}: {error.strerror}; no model version was touched") from None
+
+
+def read_card(home: Path, id: str) -> Card:
+    """What a model version says of itself: recipe, corpus, weights, curve."""
+    return json.loads((model_folder(home, id) / "model.json").read_text("utf-8"))
+
+
+def read_run(home: Path, id: str) -> Card:
+    """What a model version says of the run that made it: times in seconds, device, versions."""
+    return json.loads((model_folder(home, id) / "run.json").read_text("utf-8"))
+
+
+def load_model(home: Path, id: str, index: TextIndex, threads: int = 2) -> VectorModel:
+    """A model version over the positions of an index's corpus; embeddings are memory-mapped where they fit as they are.
+
+    An article that the model has not seen keeps a bias of -inf: other lists find it.
+
+    Raises:
+        NotReady: the version's folder is not there.
+    """
+    folder = model_folder(home, id)
+    if not folder.is_dir():
+        raise NotReady(f"model {id} is named in the graph, but {folder} is not there: run `lexgraph train`")
+    card = read_card(home, id)
+    corpus = index.corpus
+    arrays: dict[str, Matrix] = {
+        name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("articles", "sections", "acts", "bias")
+    }
+    votes_over = len(arrays["bias"])
+    relevant: sparse.csr_array | None = None
+    if (folder / "questions.npy").exists():
+        data, indices, indptr = (np.load(folder / f"votes.{name}.npy") for name in _VOTES)
+        relevant = sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, votes_over))
+    if card["corpus_sha256"] != corpus.sha256:
+        arrays, relevant = _realigned(json.loads((folder / "ids.json").read_text("utf-8")), arrays, relevant, corpus)
+    encoder = JoinedEncoder.load(folder / "encoder", threads)
+    tower = TowerWeights(*(np.load(folder / f"{n}.npy") for n in _TOWER)) if (folder / "w1.npy").exists() else None
+    return VectorModel(
+        id=id,
+        encode=encoding(encoder, tower),
+        **arrays,
+        scale=card["scale"],
+        weights=card["weights"],
+        pooling=PoolingWeights(**card["pooling"]),
+        questions=None if relevant is None else QuestionMemory(np.load(folder / "questions.npy"), relevant),
+    )
+
+
+def encoding(encoder: JoinedEncoder, tower: TowerWeights | None) -> Encode:
+    """Queries to embeddings: the encoder, then the query tower where one was trained."""
+    if tower is None:
+        return encoder.encode
+    return lambda texts: tower(encoder.encode(texts))
+
+
+def _realigned(
+    ids: dict[str, list[str]], arrays: dict[str, Matrix], relevant: sparse.csr_array | None, corpus: Corpus
+) -> tuple[dict[str, Matrix], sparse.csr_array | None]:
+    """Embeddings in the order of another corpus; what it has anew gets zeros, and -inf as its bias."""
+    old = {name: {id: row for row, id in enumerate(ids[name])} for name in ("articles", "sections", "acts")}
+    result: dict[str, Matrix] = {}
+    for name, wanted in (("articles", corpus.articles), ("sections", corpus.sections), ("acts", corpus.acts)):
+        result[name] = _rows(arrays[name], old[name], wanted)
+    rows = np.array([old["articles"].get(id, -1) for id in corpus.articles])
+    result["bias"] = np.where(rows >= 0, arrays["bias"][np.maximum(rows, 0)], np.float32(-np.inf))
+    if relevant is not None:
+        known = np.flatnonzero(rows >= 0)
+        ends = (rows[known], known)
+        move = sparse.csr_array((np.ones(len(known), np.float32), ends), shape=(len(old["articles"]), len(rows)))
+        relevant = sparse.csr_array(relevant @ move)
+    return result, relevant
+
+
+def _rows(matrix: npt.NDArray[np.float32], place: dict[str, int], wanted: Sequence[str]) -> Matrix:
+    rows = np.zeros((len(wanted), matrix.shape[1]), np.float32)
+    for new, id in enumerate(wanted):
+        if id in place:
+            rows[new] = matrix[place[id]]
+    return rows
+
+
+def register(home: Path, cards: Sequence[Card], active: str, metrics: dict[str, Any]) -> None:
+    """Enter model versions into the graph and make one active, in one release.
+
+    Args:
+        metrics: of the active one, kept with it.
+    """
+    with release(home) as graph, graph.transaction():
+        for card in cards:
+            dimensions = np.load(model_folder(home, card["id"]) / "articles.npy", mmap_mode="r").shape[1]
+            graph.write("delete_model", id=card["id"])
+            graph.write(
+                "create_model",
+                id=card["id"],
+                created=datetime.now(UTC).isoformat(timespec="seconds"),
+                recipe=card["recipe"]["name"],
+                encoder=card["recipe"]["encoder"]["name"],
+                dimensions=int(dimensions),
+                corpus_sha256=card["corpus_sha256"],
+                metrics=json.dumps(metrics if card["id"] == active else {}, sort_keys=True),
+                status="ready",
+            )
+        graph.write("retire_models")
+        graph.write("activate_model", id=active)
+
+
+def model_rows(graph: Graph) -> list[Row]:
+    """The model versions that the graph names."""
+    return graph.rows("models")
+
+
+def active_id(graph: Graph) -> str | None:
+    """The identifier of the active model version, if there is one."""
+    return next((row["id"] for row in model_rows(graph) if row["status"] == "active"), None)
+
+
+def active_model(home: Path, graph: Graph, index: TextIndex, threads: int = 2) -> VectorModel | None:
+    """The active model version, over the positions of an index's corpus; None where there is none."""
+    id = active_id(graph)
+    return None if id is None else load_model(home, id, index, threads)
+
+
+def _write_json(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1), "utf-8")

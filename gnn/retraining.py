@@ -1,0 +1,182 @@
+"""Train a recipe and those it is compared with, on every split, write the versions, and make one active."""
+
+import platform
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import torch
+
+from cypher.graph import Graph
+from gnn.comparison import judged, model_ids, of_split
+from gnn.features import Features, make_features
+from gnn.fusion_tuning import START, tune_weights
+from gnn.recipe import Recipe, load_recipe
+from gnn.registry import (
+    active_id,
+    encoding,
+    model_folder,
+    question_memory,
+    read_card,
+    register,
+    write_model,
+)
+from gnn.training import State, Trained, query_text, train, untrained
+from schema.progress import Progress, silent
+from schema.records import Question
+from search.corpus import Corpus, CorpusText
+from search.pooling import PoolingWeights
+from search.retrieval import QuestionMemory, Retriever, VectorModel
+from search.text_index import TextIndex
+
+_VERSIONS = ("torch", "torch-geometric", "numpy", "scipy", "scikit-learn", "bm25s", "transformers", "onnxruntime", "ladybug")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingReport:
+    """What a training did: the active version, versions trained now, versions that were there already."""
+
+    active: str
+    trained: list[str]
+    kept: list[str]
+
+
+def train_recipe(
+    home: Path,
+    graph: Graph,
+    index: TextIndex,
+    text: CorpusText,
+    questions: Sequence[Question],
+    recipe: Recipe,
+    *,
+    threads: int = 2,
+    progress: Progress = silent,
+) -> TrainingReport:
+    """Train what is missing of a recipe's versions and make its version on the random split active.
+
+    A version is named by its recipe, the law and the questions: what is there already is not trained again.
+
+    Raises:
+        BadSetting: a recipe is not there, or there are no questions to train on.
+        StorageFull: the disk is full; versions written before stay.
+    """
+    session = _Session(home, index, text, questions, threads, progress)
+    wanted = model_ids(recipe, index.corpus.sha256, questions)
+    for name, id in wanted.items():
+        if not model_folder(home, id).is_dir():
+            session.make(name.recipe, name.split, id)
+    active = wanted[next(name for name in wanted if name.recipe == recipe.name and name.split == recipe.splits[0])]
+    known = {row["id"] for row in graph.rows("models")}
+    ids = list(wanted.values())
+    if active_id(graph) != active or not known.issuperset(ids):
+        register(home, [read_card(home, id) for id in ids], active, _development_metrics(home, active))
+    return TrainingReport(active, session.trained, [id for id in ids if id not in session.trained])
+
+
+def _development_metrics(home: Path, id: str) -> dict[str, float]:
+    card = read_card(home, id)
+    if card["best_epoch"] < 0:
+        return {}
+    epoch = card["curve"][card["best_epoch"]]
+    return {"development R@100": round(100 * epoch["recall"], 2), "development MAP": round(100 * epoch["average_precision"], 2)}
+
+
+class _Session:
+    """Makes model versions; features and the states that others start from are made once."""
+
+    def __init__(
+        self, home: Path, index: TextIndex, text: CorpusText, questions: Sequence[Question], threads: int, progress: Progress
+    ) -> None:
+        self.home, self.index, self.text, self.questions = home, index, text, questions
+        self.threads, self.progress = threads, progress
+        self.trained: list[str] = []
+        self._features: dict[str, Features] = {}
+        self._results: dict[tuple[str, str], Trained] = {}
+
+    @property
+    def corpus(self) -> Corpus:
+        return self.index.corpus
+
+    def make(self, name: str, split: str, id: str) -> None:
+        """Train one version and write it."""
+        recipe = load_recipe(name)
+        began = time.monotonic()
+        result = self._result(name, split)
+        features = self._features_of(recipe)
+        training = of_split(self.questions, split, "train")
+        vectors = features.encoder.encode([query_text(question) for question in training])
+        if result.tower is not None:
+            vectors = result.tower(vectors)
+        memory = question_memory(self.corpus, vectors, training)
+        run = {
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "training_s": round(time.monotonic() - began, 1),
+            "device": torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine(),
+            "threads": self.threads,
+            "versions": dict(_versions()),
+        }
+        weights = dict(START)
+        if recipe.document.layers:  # the one that serves; the others are there to be compared list by list
+            weights = self._tuned(id, split, features, result, memory)
+        write_model(self.home, id, self.corpus, features.encoder, result, recipe, memory, weights, run)
+        self.trained.append(id)
+
+    def _tuned(
+        self, id: str, split: str, features: Features, result: Trained, memory: QuestionMemory
+    ) -> dict[str, float]:
+        model = VectorModel(
+            id=id,
+            encode=encoding(features.encoder, result.tower),
+            articles=result.articles,
+            sections=result.sections,
+            acts=result.acts,
+            bias=result.bias,
+            scale=result.scale,
+            weights=START,
+            questions=memory,
+        )
+        retriever = Retriever(self.index, model, max_query_characters=1 << 20)
+        development = judged(self.corpus, of_split(self.questions, split, "development"))
+        return tune_weights(retriever, development, PoolingWeights(), progress=self.progress)
+
+    def _result(self, name: str, split: str) -> Trained:
+        if (name, split) not in self._results:
+            recipe = load_recipe(name)
+            features = self._features_of(recipe)
+            if not recipe.training.epochs:
+                self._results[name, split] = untrained(self.corpus, features)
+                return self._results[name, split]
+            start: State | None = None
+            if recipe.training.start:
+                start = self._result(recipe.training.start, split).state
+            self._results[name, split] = train(
+                recipe,
+                self.corpus,
+                features,
+                of_split(self.questions, split, "train"),
+                of_split(self.questions, split, "development"),
+                start=start,
+                threads=self.threads,
+                progress=self.progress,
+            )
+        return self._results[name, split]
+
+    def _features_of(self, recipe: Recipe) -> Features:
+        key = recipe.encoder.model_dump_json()
+        if key not in self._features:
+            self._features[key] = make_features(
+                self.home, self.corpus, self.text, recipe.encoder, threads=self.threads, progress=self.progress
+            )
+        return self._features[key]
+
+
+def _versions() -> Iterable[tuple[str, str]]:
+    yield "python", platform.python_version()
+    for package in _VERSIONS:
+        try:
+            yield package, version(package)
+        except PackageNotFoundError:
+            continue

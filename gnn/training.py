@@ -1,0 +1,220 @@
+"""Train the towers: a temperature-scaled softmax over articles, uniform over the relevant ones of a question."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from gnn.features import Features
+from gnn.lsa import unit
+from gnn.query_encoder import Matrix, TowerWeights
+from gnn.recipe import Recipe
+from gnn.subgraph import export_subgraph
+from gnn.towers import TwoTowers
+from schema.errors import BadSetting
+from schema.progress import Progress, silent
+from schema.records import Question
+from search.corpus import Corpus
+from search.evaluation import measure, ranks_of
+
+State = Mapping[str, Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """One epoch: mean loss of its batches, and R@100 and MAP on the development questions (0 to 1)."""
+
+    loss: float
+    recall: float
+    average_precision: float
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What training gives.
+
+    Attributes:
+        articles: float32[n, d], sections: float32[m, d], acts: float32[k, d], bias: float32[n], scale: as
+            `search.retrieval.VectorModel` has them.
+        tower: the query tower; None for an encoder that was not trained.
+        curve: one row an epoch; best: the one that was kept, from 0.
+        state: parameters, for a recipe that starts from this one.
+    """
+
+    articles: Matrix
+    sections: Matrix
+    acts: Matrix
+    bias: npt.NDArray[np.float32]
+    scale: float
+    tower: TowerWeights | None
+    curve: list[Epoch] = field(default_factory=list[Epoch])
+    best: int = -1
+    state: State = field(default_factory=dict[str, Tensor])
+
+
+def untrained(corpus: Corpus, features: Features) -> Trained:
+    """The plain encoder as if it had been trained: cosine of the features."""
+    n = len(corpus.articles)
+    acts = _act_means(corpus, features.articles)
+    return Trained(features.articles, features.sections, acts, np.zeros(n, np.float32), 1.0, None)
+
+
+def query_text(question: Question) -> str:
+    """What is asked: the title and the description of a question."""
+    return f"{question.text} {question.description}".strip()
+
+
+def train(
+    recipe: Recipe,
+    corpus: Corpus,
+    features: Features,
+    training: Sequence[Question],
+    development: Sequence[Question],
+    *,
+    start: State | None = None,
+    threads: int = 2,
+    progress: Progress = silent,
+) -> Trained:
+    """Train a recipe; the epoch with the best sum of R@100 and MAP on the development questions is kept.
+
+    The same recipe, law and questions give the same model, bit by bit, on the same machine with the same
+    number of threads.
+
+    Raises:
+        BadSetting: there are no questions to train on or to choose by.
+    """
+    if not training or not development:
+        raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
+    torch.set_num_threads(threads)
+    torch.manual_seed(recipe.training.seed)
+    run = _Run(recipe, corpus, features, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+    if start:
+        run.model.load_state_dict(start, strict=False)
+    return run.train(training, development, progress)
+
+
+class _Run:
+    """One training run: the model, its inputs on the device, and the optimiser."""
+
+    def __init__(self, recipe: Recipe, corpus: Corpus, features: Features, device: torch.device) -> None:
+        self.recipe, self.corpus, self.features, self.device = recipe, corpus, features, device
+        self.n = len(corpus.articles)
+        self.model = TwoTowers(
+            features.articles.shape[1],
+            self.n,
+            recipe.document,
+            recipe.query,
+            recipe.training.dropout,
+            recipe.training.temperature,
+        ).to(device)
+        nodes = np.concatenate([features.articles, features.sections])
+        parents = np.concatenate([features.parents, features.sections])
+        subgraph = export_subgraph(corpus, recipe.document.edges)
+        graph = subgraph.data(torch.from_numpy(nodes))
+        self.inputs = tuple(
+            tensor.to(device) for tensor in (graph.x, torch.from_numpy(parents), graph.edge_index, graph.edge_attr)
+        )
+        # Sections are needed in training only as neighbours; without layers the articles suffice.
+        self.rows = len(nodes) if recipe.document.layers else self.n
+        self.draw = torch.Generator().manual_seed(recipe.training.seed)
+
+    def documents(self, rows: int) -> Tensor:
+        x, s, edge_index, edge_attr = self.inputs
+        return self.model.document(x[:rows], s[:rows], edge_index, edge_attr)
+
+    def train(self, training: Sequence[Question], development: Sequence[Question], progress: Progress) -> Trained:
+        options = self.recipe.training
+        queries = torch.from_numpy(self.features.encoder.encode([query_text(q) for q in training])).to(self.device)
+        relevant = [self._positions(question) for question in training]
+        chosen_by = torch.from_numpy(self.features.encoder.encode([query_text(q) for q in development])).to(self.device)
+        judged = [self._positions(question) for question in development]
+        batches = -(-len(training) // options.batch)
+        optimiser = torch.optim.AdamW(self.model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, options.learning_rate, total_steps=options.epochs * batches)
+        curve: list[Epoch] = []
+        best, best_score = -1, -1.0
+        best_state: dict[str, Tensor] = {}
+        with progress(f"training {self.recipe.name}", options.epochs * batches) as advance:
+            for epoch in range(options.epochs):
+                self.model.train()
+                losses: list[float] = []
+                for batch in torch.randperm(len(training), generator=self.draw).chunk(batches):
+                    loss = self._loss(queries[batch.to(self.device)], [relevant[i] for i in batch.tolist()])
+                    optimiser.zero_grad(set_to_none=True)
+                    loss.backward()
+                    optimiser.step()
+                    schedule.step()
+                    losses.append(loss.item())
+                    advance(1)
+                recall, precision = self._measures(chosen_by, judged)
+                curve.append(Epoch(float(np.mean(losses)), recall, precision))
+                if recall + precision > best_score:
+                    best, best_score = epoch, recall + precision
+                    best_state = {name: value.detach().clone() for name, value in self.model.state_dict().items()}
+                elif epoch - best >= options.patience:
+                    break
+        self.model.load_state_dict(best_state)
+        return self._result(curve, best, best_state)
+
+    def _positions(self, question: Question) -> npt.NDArray[np.intp]:
+        return np.array([self.corpus.article_position[article] for article in question.relevant], np.intp)
+
+    def _loss(self, queries: Tensor, relevant: Sequence[npt.NDArray[np.intp]]) -> Tensor:
+        documents = self.documents(self.rows)[: self.n]
+        bias = self.model.bias
+        if self.n > self.recipe.training.full_softmax_limit:
+            candidates = self._candidates(relevant)
+            documents, bias = documents[candidates], bias[candidates]
+            place = {int(position): i for i, position in enumerate(candidates.tolist())}
+            relevant = [np.array([place[int(p)] for p in positions], np.intp) for positions in relevant]
+        logits = self.model.log_scale.exp() * self.model.query(queries) @ documents.T + bias
+        log_p = functional.log_softmax(logits, -1)
+        rows = np.repeat(np.arange(len(relevant)), [len(p) for p in relevant])
+        shares = np.concatenate([np.full(len(p), 1 / len(p), np.float32) for p in relevant])
+        columns = np.concatenate(relevant)
+        picked = log_p[torch.from_numpy(rows).to(self.device), torch.from_numpy(columns).to(self.device)]
+        return -(picked * torch.from_numpy(shares).to(self.device)).sum() / len(relevant)
+
+    def _candidates(self, relevant: Sequence[npt.NDArray[np.intp]]) -> Tensor:
+        """The relevant articles of the batch (negatives for each other) and random ones."""
+        own = torch.from_numpy(np.unique(np.concatenate(relevant)))
+        drawn = torch.randperm(self.n, generator=self.draw)[: self.recipe.training.negatives]
+        return torch.unique(torch.cat([own, drawn])).to(self.device)
+
+    @torch.inference_mode()
+    def _measures(self, queries: Tensor, relevant: Sequence[npt.NDArray[np.intp]]) -> tuple[float, float]:
+        self.model.eval()
+        documents = self.documents(self.rows)[: self.n]
+        scores = (self.model.log_scale.exp() * self.model.query(queries) @ documents.T + self.model.bias).float().cpu().numpy()
+        rows = [measure(ranks_of(row, positions)) for row, positions in zip(scores, relevant, strict=True)]
+        return float(np.mean([row["R@100"] for row in rows])), float(np.mean([row["MAP"] for row in rows]))
+
+    @torch.inference_mode()
+    def _result(self, curve: list[Epoch], best: int, state: State) -> Trained:
+        self.model.eval()
+        nodes = self.documents(len(self.inputs[0])).float().cpu().numpy()
+        tower = self.model.query
+        arrays = [p.detach().float().cpu().numpy() for p in (tower.first.weight, tower.first.bias, tower.second.weight, tower.second.bias)]
+        w1, b1, w2, b2 = (np.ascontiguousarray(array.T) for array in arrays)
+        articles, sections = nodes[: self.n], nodes[self.n :]
+        return Trained(
+            articles,
+            sections,
+            _act_means(self.corpus, articles),
+            self.model.bias.detach().float().cpu().numpy(),
+            float(self.model.log_scale.exp()),
+            TowerWeights(w1, b1, w2, b2),
+            curve,
+            best,
+            {name: value.cpu() for name, value in state.items()},
+        )
+
+
+def _act_means(corpus: Corpus, articles: Matrix) -> Matrix:
+    sums = np.zeros((len(corpus.acts), articles.shape[1]), np.float32)
+    np.add.at(sums, corpus.article_act, articles)
+    return unit(sums)
