@@ -158,3 +158,10 @@ MATCH ()-[r]->() RETURN type(r) AS type, count(*) AS n ORDER BY type;
 
 // name: outside_counts
 MATCH (:Article)-[c:CITES_OUTSIDE]->(o:Outside) RETURN o.kind AS kind, count(*) AS n ORDER BY kind;
+
+// name: citation_counts
+MATCH (:Article)-[c:CITES]->(b:Article|Section|Act) RETURN label(b) AS label, count(*) AS n ORDER BY label;
+
+// name: citation_counts
+// engine: neo4j
+MATCH (:Article)-[c:CITES]->(b:Article|Section|Act) RETURN labels(b)[0] AS label, count(*) AS n ORDER BY label;

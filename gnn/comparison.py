@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gnn.recipe import Recipe, load_recipe
-from gnn.registry import load_model, model_folder, read_run
+from gnn.registry import load_model, model_folder, read_card, read_run
 from schema.errors import NotReady
 from schema.progress import Progress, silent
 from schema.records import Question
 from search.corpus import Corpus
-from search.evaluation import Judged, Measured, evaluate, with_intervals
+from search.evaluation import Judged, Measured, all_ranks, measures_of, recall_curve, with_intervals
 from search.retrieval import Mode, Retriever
 from search.text_index import TextIndex
 
@@ -35,9 +35,13 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SystemResult:
-    """One row of the table: measures in percent, training time in seconds, median time of a query in milliseconds."""
+    """One row of the table: measures in percent, training time in seconds, median time of a query in milliseconds.
+
+    ``recall`` is the mean recall at each of `search.evaluation.CURVE_CUTS`, in percent.
+    """
 
     measures: dict[str, Measured]
+    recall: list[float]
     training_s: float | None
     query_ms: float
 
@@ -59,6 +63,7 @@ class Comparison:
         for name, result in self.systems.items():
             row: dict[str, Any] = {measure: round(value.mean, 2) for measure, value in result.measures.items()}
             row["intervals"] = {m: [round(v.low, 2), round(v.high, 2)] for m, v in result.measures.items()}
+            row["recall_curve"] = [round(value, 2) for value in result.recall]
             row["training_s"] = result.training_s
             row["query_ms"] = round(result.query_ms, 2)
             systems[name] = row
@@ -149,6 +154,16 @@ def compare(
     return Comparison(source, split, part, asked, len(queries), systems)
 
 
+def curves(home: Path, recipe: Recipe, versions: Mapping[Version, str]) -> dict[str, list[dict[str, float]]]:
+    """The training curves of a recipe's versions on its first split, by system."""
+    found: dict[str, list[dict[str, float]]] = {}
+    for name in (*recipe.compare, recipe.name):
+        card = read_card(home, versions[Version(name, recipe.splits[0])])
+        if card["curve"]:
+            found[card["recipe"]["system"]] = card["curve"]
+    return found
+
+
 def _timed(
     score: Callable[[str], Scores], queries: Sequence[Judged], training_s: float | None, progress: Progress, name: str
 ) -> SystemResult:
@@ -160,5 +175,6 @@ def _timed(
         times.append(time.perf_counter() - began)
         return scores
 
-    values = evaluate(timed, queries, progress=progress, label=name)
-    return SystemResult(with_intervals(values), training_s, 1000 * float(np.median(times)))
+    ranks = all_ranks(timed, queries, progress=progress, label=name)
+    measured = with_intervals(measures_of(ranks))
+    return SystemResult(measured, recall_curve(ranks), training_s, 1000 * float(np.median(times)))

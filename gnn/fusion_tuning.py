@@ -32,7 +32,7 @@ def tune_weights(
     lists = []
     for question in questions:
         _, raw = retriever.scores(question.query, Mode.HYBRID, pooled=False)
-        lists.append({name: s if name == "questions" else standard_scores(s) for name, s in raw.items()})
+        lists.append({name: r.scores if name == "questions" else standard_scores(r.scores, r.head) for name, r in raw.items()})
     known: dict[tuple[float, ...], float] = {}
 
     def quality(weights: dict[str, float]) -> float:

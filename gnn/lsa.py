@@ -66,12 +66,12 @@ class Lsa:
 
     @classmethod
     def load(cls, folder: Path) -> "Lsa":
-        """Open a saved encoder; the projection is memory-mapped."""
+        """Open a saved encoder; the projection stays memory-mapped."""
         names = json.loads((folder / "lsa.json").read_text("utf-8"))
         return cls(
             {word: column for column, word in enumerate(names["words"])},
             np.load(folder / "idf.npy"),
-            np.load(folder / "projection.npy", mmap_mode="r"),
+            np.asarray(np.load(folder / "projection.npy", mmap_mode="r")),
             np.load(folder / "mean.npy"),
             tuple(names["languages"]),
         )

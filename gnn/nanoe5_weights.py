@@ -8,6 +8,7 @@ import importlib.util
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -95,7 +96,7 @@ class PackedE5:
         bounds = cursor.array("<u4", count + 1).astype(np.int64)
         scores = cursor.array("<f4", count).astype(np.float32)
         blob = cursor.skip(blob_size)
-        pieces = [blob[a:b].decode("utf-8", "replace") for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        pieces = [blob[a:b].decode("utf-8", "replace") for a, b in pairwise(bounds.tolist())]
         _, map_size = cursor.take("iI")
         cursor.skip(map_size)
         offsets: dict[str, int] = {}
@@ -107,9 +108,7 @@ class PackedE5:
         special = dict(zip(_SPECIAL, (start, end, pad, unknown), strict=True))
         for name, place in special.items():
             pieces[place] = name
-        return cls(
-            data, hidden, layers, heads, inner, rows, positions, types, float(epsilon), special, pieces, scores, offsets
-        )
+        return cls(data, hidden, layers, heads, inner, rows, positions, types, float(epsilon), special, pieces, scores, offsets)
 
     def dense(self, name: str, *shape: int) -> torch.Tensor:
         """A float32 tensor."""

@@ -57,6 +57,7 @@ class TrainingOptions(_Part):
     learning_rate: float = Field(2e-3, gt=0, description="Peak of the cycle.")
     weight_decay: float = Field(0.01, ge=0)
     dropout: float = Field(0.1, ge=0, lt=1)
+    title_share: float = Field(0.3, ge=0, le=1, description="Share of training queries that are the title alone.")
     temperature: float = Field(20.0, gt=0, description="Inverse temperature to begin with; it is learned.")
     full_softmax_limit: int = Field(60_000, ge=1, description="Articles up to which the softmax runs over all of them.")
     negatives: int = Field(20_000, ge=1, description="Random negatives beside the in-batch ones, above that limit.")

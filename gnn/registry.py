@@ -132,7 +132,7 @@ def load_model(home: Path, id: str, index: TextIndex, threads: int = 2) -> Vecto
     card = read_card(home, id)
     corpus = index.corpus
     arrays: dict[str, Matrix] = {
-        name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("articles", "sections", "acts", "bias")
+        name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in ("articles", "sections", "acts", "bias")
     }
     votes_over = len(arrays["bias"])
     relevant: sparse.csr_array | None = None

@@ -124,9 +124,7 @@ class _Session:
         write_model(self.home, id, self.corpus, features.encoder, result, recipe, memory, weights, run)
         self.trained.append(id)
 
-    def _tuned(
-        self, id: str, split: str, features: Features, result: Trained, memory: QuestionMemory
-    ) -> dict[str, float]:
+    def _tuned(self, id: str, split: str, features: Features, result: Trained, memory: QuestionMemory) -> dict[str, float]:
         model = VectorModel(
             id=id,
             encode=encoding(features.encoder, result.tower),

@@ -129,6 +129,7 @@ class _Run:
     def train(self, training: Sequence[Question], development: Sequence[Question], progress: Progress) -> Trained:
         options = self.recipe.training
         queries = torch.from_numpy(self.features.encoder.encode([query_text(q) for q in training])).to(self.device)
+        titles = torch.from_numpy(self.features.encoder.encode([q.text for q in training])).to(self.device)
         relevant = [self._positions(question) for question in training]
         chosen_by = torch.from_numpy(self.features.encoder.encode([query_text(q) for q in development])).to(self.device)
         judged = [self._positions(question) for question in development]
@@ -143,7 +144,11 @@ class _Run:
                 self.model.train()
                 losses: list[float] = []
                 for batch in torch.randperm(len(training), generator=self.draw).chunk(batches):
-                    loss = self._loss(queries[batch.to(self.device)], [relevant[i] for i in batch.tolist()])
+                    # People ask in few words more often than in many: part of the queries are titles alone.
+                    short = torch.rand(len(batch), 1, generator=self.draw).to(self.device) < options.title_share
+                    chosen = batch.to(self.device)
+                    asked = torch.where(short, titles[chosen], queries[chosen])
+                    loss = self._loss(asked, [relevant[i] for i in batch.tolist()])
                     optimiser.zero_grad(set_to_none=True)
                     loss.backward()
                     optimiser.step()
@@ -198,7 +203,8 @@ class _Run:
         self.model.eval()
         nodes = self.documents(len(self.inputs[0])).float().cpu().numpy()
         tower = self.model.query
-        arrays = [p.detach().float().cpu().numpy() for p in (tower.first.weight, tower.first.bias, tower.second.weight, tower.second.bias)]
+        layers = (tower.first.weight, tower.first.bias, tower.second.weight, tower.second.bias)
+        arrays = [parameter.detach().float().cpu().numpy() for parameter in layers]
         w1, b1, w2, b2 = (np.ascontiguousarray(array.T) for array in arrays)
         articles, sections = nodes[: self.n], nodes[self.n :]
         return Trained(

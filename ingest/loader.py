@@ -93,7 +93,9 @@ def load_acts(
                 try:
                     tree = read(source.path)
                     if tree.act.id in origin:
-                        raise BadSource(source.path, "$.data.id", f"act {tree.act.id} was read from {origin[tree.act.id]} already")
+                        raise BadSource(
+                            source.path, "$.data.id", f"act {tree.act.id} was read from {origin[tree.act.id]} already"
+                        )
                 except BadSource as error:
                     report.broken_files += 1
                     report.rejected.append(Rejected(str(error.file), error.place, error.reason))
@@ -206,7 +208,9 @@ def _citations_to_release(graph: Graph, act_id: str, sections: list[str], articl
     for batch in _batches(sections):
         found += [row | {"label": "section"} for row in graph.rows("section_citations_into", ids=batch)]
     return [
-        LinkedCitation(row["article"], "Outside", row["target_source_id"], row["label"], row["text"], row["start"], row["end"], row["kind"])
+        LinkedCitation(
+            row["article"], "Outside", row["target_source_id"], row["label"], row["text"], row["start"], row["end"], row["kind"]
+        )
         for row in found
         if not row["article"].startswith(act_id + "/")
     ]

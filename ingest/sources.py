@@ -38,9 +38,7 @@ ACT_FORMATS = (ActFormat("legi", legi.FILE_PATTERN, 1, legi.read_act, _starts_li
 QUESTION_FORMATS = (service_public.SOURCE,)
 
 
-def ingest(
-    home: Path, path: Path, format: str | None = None, *, memory_mb: int = 512, progress: Progress = silent
-) -> LoadReport:
+def ingest(home: Path, path: Path, format: str | None = None, *, memory_mb: int = 512, progress: Progress = silent) -> LoadReport:
     """Load a file or a folder into the graph; its format is recognised unless it is named.
 
     Raises:
@@ -91,9 +89,7 @@ def articles_below_sections(graph: Graph) -> dict[str, frozenset[str]]:
         while place in parents:
             below[place].add(row["id"])
             place = parents[place]
-    return {
-        source: frozenset(below[row["id"]]) for row in graph.rows("section_source_ids") for source in row["source_ids"]
-    }
+    return {source: frozenset(below[row["id"]]) for row in graph.rows("section_source_ids") for source in row["source_ids"]}
 
 
 def summary(report: LoadReport) -> Iterable[tuple[str, str]]:

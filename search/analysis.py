@@ -5,8 +5,8 @@ Analysis happens once, here, for every text index, so that BM25 ranks the same l
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import Stemmer
@@ -14,7 +14,10 @@ from bm25s.stopwords import STOPWORDS_EN, STOPWORDS_FRENCH
 
 from schema.identifiers import fold
 
-_STOP_WORDS = {"fr": frozenset(STOPWORDS_FRENCH) | {"cette", "cet", "dont", "où", "si", "sans", "ainsi"}, "en": frozenset(STOPWORDS_EN)}
+_STOP_WORDS = {
+    "fr": frozenset(STOPWORDS_FRENCH) | {"cette", "cet", "dont", "où", "si", "sans", "ainsi"},
+    "en": frozenset(STOPWORDS_EN),
+}
 _ALGORITHMS = {"fr": "french", "en": "english"}
 _ELISION = r"(?:jusqu|lorsqu|puisqu|quoiqu|qu|[cdjlmnst])['\u2019]"
 # "L. 1234-9", "R.* 12", "D1234": one word. A bare letter, a blank and a plain number ("il y a 15 jours") is none.
@@ -79,10 +82,14 @@ def analyzer(language: str) -> Analyzer:
     return Analyzer(language)
 
 
-def query_tokens(query: str, languages: Iterable[str]) -> list[str]:
-    """The words of a query over law in several languages: each language's analysis, each word form once a language."""
+@lru_cache(maxsize=256)
+def query_tokens(query: str, languages: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a query over law in several languages: those of the first, and what the others add.
+
+    Remembered for a while: the text index and the encoder of one search ask for the same words.
+    """
     found: list[str] = []
     for language in languages:
         words = analyzer(language).tokens(query)
         found += words if not found else [word for word in words if word not in found]
-    return found
+    return tuple(found)

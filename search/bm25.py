@@ -47,4 +47,6 @@ class Bm25Index:
     def load(cls, folder: Path) -> "Bm25Index":
         """Open a saved index, memory-mapped."""
         index = bm25s.BM25.load(str(folder), mmap=True)
+        # Still mapped, but as plain arrays: slicing a memmap for every word costs more than the sums do.
+        index.scores.update({name: np.asarray(index.scores[name]) for name in ("data", "indices", "indptr")})
         return cls(index, int((folder / "documents").read_text()))

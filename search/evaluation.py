@@ -11,6 +11,7 @@ from schema.progress import Progress, silent
 Scores = npt.NDArray[np.float32]
 Ranks = npt.NDArray[np.int64]
 MEASURES = ("R@100", "R@200", "R@500", "MAP", "MRP", "nDCG@10")
+CURVE_CUTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 BOOTSTRAP_SAMPLES = 2000
 _SEED = 20
 
@@ -64,20 +65,31 @@ def measure(ranks: Ranks) -> dict[str, float]:
     }
 
 
-def evaluate(
+def all_ranks(
     score: Callable[[str], Scores], questions: Sequence[Judged], *, progress: Progress = silent, label: str = "questions"
-) -> dict[str, npt.NDArray[np.float64]]:
-    """Each measure for each question: float64[questions] by name, between 0 and 1.
+) -> list[Ranks]:
+    """For each question the ranks of its relevant articles (`ranks_of`).
 
     Args:
         score: the scores of all articles for a query.
     """
-    rows: list[dict[str, float]] = []
+    found: list[Ranks] = []
     with progress(label, len(questions)) as advance:
         for question in questions:
-            rows.append(measure(ranks_of(score(question.query), question.relevant)))
+            found.append(ranks_of(score(question.query), question.relevant))
             advance(1)
+    return found
+
+
+def measures_of(ranks: Sequence[Ranks]) -> dict[str, npt.NDArray[np.float64]]:
+    """Each measure for each question: float64[questions] by name, between 0 and 1."""
+    rows = [measure(row) for row in ranks]
     return {name: np.array([row[name] for row in rows]) for name in MEASURES}
+
+
+def recall_curve(ranks: Sequence[Ranks], cuts: Sequence[int] = CURVE_CUTS) -> list[float]:
+    """Mean recall at each cut, in percent."""
+    return [100 * float(np.mean([(row <= cut).mean() for row in ranks])) for cut in cuts]
 
 
 def with_intervals(values: Mapping[str, npt.NDArray[np.float64]]) -> dict[str, Measured]:

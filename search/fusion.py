@@ -14,29 +14,32 @@ RECIPROCAL_RANK_K = 60
 """The constant of Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009, section 2."""
 
 
-def standard_scores(scores: Scores, depth: int = DEPTH) -> Scores:
+def head_of(scores: Scores, depth: int = DEPTH) -> Scores:
+    """The ``depth`` highest finite scores, ascending; fewer where there are fewer."""
+    n = len(scores)
+    head = np.partition(scores, n - depth)[n - depth :] if n > depth else scores
+    return np.sort(head[np.isfinite(head)])
+
+
+def standard_scores(scores: Scores, head: Scores | None = None) -> Scores:
     """Scores as distances from the mean of the list's head, in standard deviations.
 
     What stands below the head takes the lowest score of the head: how far down it is says nothing more.
 
     Args:
         scores: float32[n]; -inf where a filter leaves an article out (it stays -inf).
+        head: `head_of` the scores, where it is known already.
     """
-    n = len(scores)
-    if n > depth:
-        head = np.partition(scores, n - depth)[n - depth :]
-    else:
-        head = scores
-    head = head[np.isfinite(head)]
+    head = head_of(scores) if head is None else head
     if not len(head):
         return np.full_like(scores, -np.inf)
     spread = float(head.std())
     if spread < 1e-9:
         return np.where(np.isfinite(scores), np.float32(0), np.float32(-np.inf))
-    result = np.maximum(scores, head.min())
+    result = np.maximum(scores, head[0])
     result -= head.mean()
-    result /= spread
-    if len(head) < min(n, depth):
+    result *= np.float32(1 / spread)
+    if len(head) < min(len(scores), DEPTH):
         result[~np.isfinite(scores)] = -np.inf
     return result
 

@@ -33,23 +33,29 @@ class TreePooling:
     """Pooling over the groups of one corpus."""
 
     def __init__(self, corpus: Corpus) -> None:
-        self._groups = (corpus.group, corpus.stem)
-        self._sizes = tuple(int(group.max(initial=-1)) + 1 for group in self._groups)
-        self._citing: sparse.csr_array = corpus.cited_either_way
+        n = len(corpus.articles)
+        sections, stems = int(corpus.group.max(initial=-1)) + 1, int(corpus.stem.max(initial=-1)) + 1
+        columns = np.arange(n)
+        member = [
+            sparse.csr_array((np.ones(n, np.float32), (group, columns)), shape=(size, n))
+            for group, size in ((corpus.group, sections), (corpus.stem, stems))
+        ]
+        # All groups of all kinds as the rows of one matrix: one product sums over them all.
+        self._members = sparse.csr_array(sparse.vstack([*member, corpus.cited_either_way], format="csr"))
+        self._section, self._stem, self._citations = corpus.group, sections + corpus.stem, sections + stems
 
     def __call__(self, scores: Scores, weights: PoolingWeights) -> Scores:
         """float32[n]: the scores with the pools added; -inf stays -inf."""
         highest = scores.max(initial=-np.inf)
         if not np.isfinite(highest):
             return scores
-        weight = np.exp(np.float32(SHARPNESS) * (scores - highest))
+        columns = np.empty((len(scores), 2), np.float32)
+        columns[:, 1] = np.exp(np.float32(SHARPNESS) * (scores - highest))
         # -inf has no weight, and must not turn 0 · -inf into nan.
-        product = weight * np.maximum(scores, np.float32(-1e9))
-        pooled = scores.copy()
-        for group, size, share in zip(self._groups, self._sizes, (weights.section, weights.stem), strict=True):
-            sums = np.bincount(group, product, size) / np.maximum(np.bincount(group, weight, size), _FLOOR)
-            pooled += (share * sums).astype(np.float32)[group]
-        if weights.citations:
-            above, below = self._citing @ product, self._citing @ weight
-            pooled += np.float32(weights.citations) * (above / np.maximum(below, np.float32(_FLOOR)))
+        columns[:, 0] = columns[:, 1] * np.maximum(scores, np.float32(-1e9))
+        sums = self._members @ columns
+        pools = sums[:, 0] / np.maximum(sums[:, 1], np.float32(_FLOOR))
+        pooled = scores + np.float32(weights.section) * pools[self._section]
+        pooled += np.float32(weights.stem) * pools[self._stem]
+        pooled += np.float32(weights.citations) * pools[self._citations :]
         return pooled

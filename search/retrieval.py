@@ -12,7 +12,7 @@ from scipy import sparse
 from schema.errors import BadQuery, NotReady
 from search.analysis import query_tokens
 from search.corpus import Corpus, Mask
-from search.fusion import standard_scores, top, weighted
+from search.fusion import head_of, standard_scores, top, weighted
 from search.hierarchy import HierarchicalSearch
 from search.pooling import PoolingWeights, TreePooling
 from search.text_index import TextIndex
@@ -113,6 +113,26 @@ class Filter:
     in_force_on: date | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class RankedList:
+    """One list before fusion: scores of all articles (-inf: filtered out), and the highest of them, ascending."""
+
+    scores: Scores
+    head: Scores
+
+    @classmethod
+    def of(cls, scores: Scores) -> "RankedList":
+        return cls(scores, head_of(scores))
+
+    def places(self, page: npt.NDArray[np.intp]) -> list[Place | None]:
+        """The place of each article of a page; None below the head of the list."""
+        ranks = len(self.head) - np.searchsorted(self.head, self.scores[page], side="right") + 1
+        return [
+            Place(rank, score) if rank <= len(self.head) and score >= self.head[0] else None
+            for rank, score in zip(ranks.tolist(), self.scores[page].tolist(), strict=True)
+        ]
+
+
 class Retriever:
     """Answers queries over one text index and, where there is one, one model version. Holds no state of queries."""
 
@@ -122,6 +142,11 @@ class Retriever:
         self._longest = max_query_characters
         self._pooling = TreePooling(index.corpus)
         self._hierarchy = HierarchicalSearch(index.corpus)
+        self._bias = np.zeros(0, np.float32)
+        if model is not None:
+            # An article without an embedding is no worse than the worst: the other lists decide on it.
+            known = model.bias[np.isfinite(model.bias)]
+            self._bias = np.where(np.isfinite(model.bias), model.bias, known.min(initial=0) - np.float32(model.scale))
 
     @property
     def corpus(self) -> Corpus:
@@ -142,45 +167,46 @@ class Retriever:
 
     def scores(
         self, query: str, mode: Mode = Mode.HYBRID, *, mask: Mask | None = None, pooled: bool = True
-    ) -> tuple[Scores, dict[str, Scores]]:
-        """Final scores of all articles, and those of each list they were made from; -inf: not an answer.
+    ) -> tuple[Scores, dict[str, RankedList]]:
+        """Final scores of all articles, and the lists they were made from; -inf: not an answer.
 
         Raises:
             NotReady: the mode needs a model, and none is active.
         """
         if mode is Mode.BM25:
             found = self._bm25(query_tokens(query, self.index.languages))["bm25"]
-            found = np.where(found > 0, found, np.float32(-np.inf))
-            return _masked(found, mask), {"bm25": found}
+            found = _masked(np.where(found > 0, found, np.float32(-np.inf)), mask)
+            return found, {"bm25": RankedList.of(found)}
         if mode is Mode.HYBRID:
             return self._hybrid(query, mask, pooled)
         model = self._need_model()
         vector = model.encode([query])[0]
         cosines = model.articles @ vector
         if mode is Mode.VECTOR:
-            dense = model.scale * cosines + model.bias
-            return _masked(dense, mask), {"vector": dense}
+            dense = _masked(model.scale * cosines + model.bias, mask)
+            return dense, {"vector": RankedList.of(dense)}
         reached = self._hierarchy(model.acts @ vector, model.sections @ vector, cosines, mask)
-        return reached, {"hierarchical": reached}
+        return reached, {"hierarchical": RankedList.of(reached)}
 
-    def _hybrid(self, query: str, mask: Mask | None, pooled: bool) -> tuple[Scores, dict[str, Scores]]:
-        lists = self._bm25(query_tokens(query, self.index.languages))
+    def _hybrid(self, query: str, mask: Mask | None, pooled: bool) -> tuple[Scores, dict[str, RankedList]]:
+        found = self._bm25(query_tokens(query, self.index.languages))
         model = self.model
-        weights: Mapping[str, float] = LEXICAL_WEIGHTS
+        weights = LEXICAL_WEIGHTS
+        votes: Scores | None = None
         if model is not None:
             weights = model.weights
             vector = model.encode([query])[0]
             dense = model.articles @ vector
             dense *= np.float32(model.scale)
-            dense += model.bias
-            lists["vector"] = np.maximum(dense, dense[np.isfinite(dense)].min()) if np.isneginf(dense).any() else dense
+            dense += self._bias
+            found["vector"] = dense
             if model.questions is not None and weights.get("questions"):
-                lists["questions"] = model.questions.votes(vector, len(self.corpus.articles))
-        comparable = {
-            name: _masked(scores, mask) if name == "questions" else standard_scores(_masked(scores, mask))
-            for name, scores in lists.items()
-            if weights.get(name)
-        }
+                votes = model.questions.votes(vector, len(self.corpus.articles))
+        lists = {name: RankedList.of(_masked(scores, mask)) for name, scores in found.items() if weights.get(name)}
+        comparable = {name: standard_scores(ranked.scores, ranked.head) for name, ranked in lists.items()}
+        if votes is not None:
+            comparable["questions"] = votes
+            lists["questions"] = RankedList(votes, np.sort(votes[votes > 0]))
         fused = weighted(comparable, weights)
         if pooled:
             fused = self._pooling(fused, model.pooling if model else PoolingWeights())
@@ -215,7 +241,7 @@ class Retriever:
         mask = self.corpus.mask(filter.act, filter.section, filter.in_force_on)
         scores, lists = self.scores(query, mode, mask=mask, pooled=pooled)
         page = top(scores, min(offset + first, DEEPEST))[offset:]
-        places = {name: _places(values, page, mask) for name, values in lists.items()}
+        places = {name: ranked.places(page) for name, ranked in lists.items()}
         return [
             Hit(
                 self.corpus.articles[position],
@@ -234,12 +260,3 @@ class Retriever:
 
 def _masked(scores: Scores, mask: Mask | None) -> Scores:
     return scores if mask is None else np.where(mask, scores, np.float32(-np.inf))
-
-
-def _places(scores: Scores, page: npt.NDArray[np.intp], mask: Mask | None) -> list[Place | None]:
-    """The place of each hit in a list, among the articles that pass the filter; None where it scores nothing."""
-    among = scores if mask is None else scores[mask]
-    return [
-        Place(int((among > score).sum()) + 1, float(score)) if np.isfinite(score) and score != 0 else None
-        for score in scores[page]
-    ]

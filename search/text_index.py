@@ -82,9 +82,7 @@ def group_documents(corpus: Corpus, words: Sequence[list[str]], above: Sequence[
         yield headings * HEADING_WEIGHT + [w for p in positions for w in words[p][len(headings) :]]
 
 
-def build_text_index(
-    home: Path, corpus: Corpus, text: CorpusText, options: Bm25Options, *, progress: Progress = silent
-) -> Path:
+def build_text_index(home: Path, corpus: Corpus, text: CorpusText, options: Bm25Options, *, progress: Progress = silent) -> Path:
     """Make the index of a corpus, unless it is there; the folder that holds it.
 
     Raises:

@@ -1,0 +1,44 @@
+# The two commands of the README do all the set-up: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check lock clean
+
+demo: $(VENV)/.train
+	$(BIN)/lexgraph demo
+
+test: $(VENV)/.dev check
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+# The lock holds names, versions and hashes; the extras of pyproject.toml say which of them are installed.
+$(VENV)/.uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Lexgraph needs Python 3.11 or later: make PYTHON=python3.12 …"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.5,<1'
+	touch $@
+
+# Where npm is missing, the wheel that ships one is installed too.
+$(VENV)/.train: $(VENV)/.uv pyproject.toml requirements.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint requirements.lock \
+		-e '.[train$(if $(shell command -v npm),,$(comma)npm)]'
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.uv pyproject.toml requirements.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint requirements.lock -e '.[dev]'
+	touch $(VENV)/.train $@
+
+lock: $(VENV)/.uv
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --all-extras --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf $(VENV) lexgraph-data build *.egg-info
+
+comma := ,

