@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from gnn.allocation import keep_freed_memory
 from gnn.features import Features
 from gnn.lsa import unit
 from gnn.query_encoder import Matrix, TowerWeights
@@ -89,6 +90,7 @@ def train(
     """
     if not training or not development:
         raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
+    keep_freed_memory()
     torch.set_num_threads(threads)
     torch.manual_seed(recipe.training.seed)
     run = _Run(recipe, corpus, features, torch.device("cuda" if torch.cuda.is_available() else "cpu"))

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from cypher.embedded import open_graph, release
 from cypher.graph import Graph, Row
 from ingest.citations import LinkedCitation, SourceIds, link, relink_outside, write_citations
-from schema.errors import BadSource, GraphTooNew, NotReady
+from schema.errors import BadSource, NotReady
 from schema.progress import Progress, silent
 from schema.records import Act, ActTree, Article, Question, Rejected, Section, SourceFile
 
