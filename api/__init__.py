@@ -1,0 +1,1 @@
+"""GraphQL over the law: the schema, the HTTP app, and the snapshots of the law that it serves."""
