@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
+from cross_web import HTTPException
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -52,6 +54,22 @@ class GraphQLEndpoint(GraphQL[Reading | None, None]):
     async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Reading | None:
         """What the resolvers read."""
         return request.scope[_READING]
+
+    def parse_json(self, data: str | bytes) -> Any:
+        """The body as JSON.
+
+        Raises:
+            HTTPException: it is none, or none that a request can be (400).
+        """
+        try:
+            parsed: object = super().parse_json(data)
+        except (ValueError, RecursionError):  # not UTF-8; brackets in brackets in brackets
+            raise HTTPException(400, "Unable to parse request body as JSON") from None
+        if not isinstance(parsed, dict | list):
+            raise HTTPException(400, "The body is not a JSON object")
+        if isinstance(parsed, dict) and not isinstance(parsed.get("operationName", ""), str | None):
+            raise HTTPException(400, "The GraphQL operation's `operationName` must be a string or null, if provided.")
+        return parsed
 
     def _not_ready(self, error: NotReady, request: Request) -> Response:
         if request.method == "GET" and "text/html" in request.headers.get("accept", ""):

@@ -46,10 +46,14 @@ class GraphWaves:
                 await self._settle()
                 wave, self._asked = self._asked, {}
                 questions = [(statement, key, list(ids)) for (statement, key), (ids, _) in wave.items()]
-                answers = await asyncio.to_thread(self._answer, questions)
+                try:
+                    answers = await asyncio.to_thread(self._answer, questions)
+                except RuntimeError as error:  # no thread can be started
+                    answers = [error] * len(questions)
                 for (_, future), answer in zip(wave.values(), answers, strict=True):
                     if isinstance(answer, Exception):
                         future.set_exception(answer)
+                        future.exception()  # seen, even where whoever asked has gone
                     else:
                         future.set_result(answer)
         finally:

@@ -51,7 +51,7 @@ class Window:
         """
         if not 1 <= first <= max_page:
             raise BadQuery(f"first: {first} is not between 1 and {max_page}")
-        name = json.dumps(what, ensure_ascii=False, default=str)
+        name = json.dumps(what, default=str)  # in ASCII, as half a surrogate pair cannot be encoded
         return cls(name, first, 0 if after is None else _position(name, after) + 1)
 
     def cursor(self, i: int) -> str:

@@ -39,7 +39,8 @@ def test_all_acts_are_listed(client: TestClient) -> None:
 def test_a_section_shows_all_its_properties_and_its_place(client: TestClient) -> None:
     query = """query($id: ID!) { section(id: $id) {
       id number heading level status validFrom validTo sourceId act { id } parent { id } ancestors { id } siblings { id }
-      contents { totalCount edges { node { __typename id } } } citedBy { totalCount edges { text start end kind node { id } } } } }"""
+      contents { totalCount edges { node { __typename id } } }
+      citedBy { totalCount edges { text start end kind node { id } } } } }"""
     section = ask(client, query, id=BOOK_ONE)["section"]
     assert section == {
         "id": BOOK_ONE, "number": "Livre Ier", "heading": "Livre Ier : Du pain", "level": 2, "status": "VIGUEUR",
@@ -80,12 +81,14 @@ def test_an_article_shows_all_its_properties_and_its_place(client: TestClient) -
 
 
 def test_the_day_that_an_article_ends_is_shown(client: TestClient) -> None:
-    article = ask(client, "query($id: ID!) { article(act: $id, number: \"L121-2\") { validTo } }", id=BAKERS_ID)["article"]
+    article = ask(client, 'query($id: ID!) { article(act: $id, number: "L121-2") { validTo } }', id=BAKERS_ID)["article"]
     assert article == {"validTo": "2024-10-04"}
 
 
 def test_an_article_knows_what_cites_it_from_other_acts_too(client: TestClient) -> None:
-    query = 'query($act: ID!) { article(act: $act, number: "L121-1") { citedBy { totalCount edges { node { id act { id } } } } } }'
+    query = (
+        'query($act: ID!) { article(act: $act, number: "L121-1") { citedBy { totalCount edges { node { id act { id } } } } } }'
+    )
     cited_by = ask(client, query, act=BAKERS_ID)["article"]["citedBy"]
     assert cited_by == {"totalCount": 1, "edges": [{"node": {"id": f"{MILLERS_ID}/L1", "act": {"id": MILLERS_ID}}}]}
 
@@ -162,7 +165,9 @@ def test_an_act_contains_its_parts(client: TestClient) -> None:
 
 
 def test_a_cursor_of_one_list_is_refused_by_another(client: TestClient) -> None:
-    query = """query($id: ID!, $after: String) { act(id: $id) { contents(first: 1, after: $after) { pageInfo { endCursor } } } }"""
+    query = (
+        """query($id: ID!, $after: String) { act(id: $id) { contents(first: 1, after: $after) { pageInfo { endCursor } } } }"""
+    )
     cursor = ask(client, query, id=BAKERS_ID)["act"]["contents"]["pageInfo"]["endCursor"]
     message, code = refusal(client, query, id=MILLERS_ID, after=cursor)
     assert "is not a cursor of this list" in message
