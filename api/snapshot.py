@@ -28,6 +28,7 @@ LoadModel = Callable[[Graph, TextIndex], VectorModel | None]
 
 Stamp = tuple[int, int]
 _LOG = logging.getLogger(__name__)
+_UNREADABLE = "the newest law cannot be opened: see the log of this server"
 
 
 class _Uses:
@@ -179,19 +180,19 @@ class SnapshotHolder:
         """Look for a newer release and open it; whether it is served now. Never raises: `reason` says what was wrong."""
         with self._checking:
             current = self._current
-            stamp = release_stamp(self.home)
-            if self._closed or (current is not None and stamp == current.stamp):
-                self._note(None)
-                return False
             try:
+                if self._closed or (current is not None and release_stamp(self.home) == current.stamp):
+                    self._note(None)
+                    return False
                 fresh = open_snapshot(self._settings, self._load_model)
             except LexgraphError as error:
                 self._note(str(error))
                 return False
             except Exception:
                 # Whatever a broken file makes a library say: the old law is served on.
-                _LOG.exception("the newest law cannot be opened")
-                self._note("the newest law cannot be opened: see the log of this server")
+                if self._reason != _UNREADABLE:  # once, and not at every look
+                    _LOG.exception("the newest law cannot be opened")
+                self._note(_UNREADABLE)
                 return False
             with self._lock:
                 old, self._current = current, fresh

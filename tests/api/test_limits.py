@@ -1,6 +1,8 @@
 """What the server refuses, and what it keeps to itself."""
 
 import logging
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +140,9 @@ def test_errors_of_clients_are_not_logged(client: TestClient, caplog: pytest.Log
 
 def test_a_mistyped_field_is_named(client: TestClient) -> None:
     assert "Cannot query field 'titel' on type 'Act'" in answer(client, "{ acts { titel } }")["errors"][0]["message"]
+
+
+def test_serving_loads_nothing_that_only_training_needs() -> None:
+    heavy = ("torch", "transformers", "sklearn", "ingest")
+    script = f"import sys, api.app; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"
