@@ -22,8 +22,7 @@ RETURN s.id AS id, s.act_id AS act_id, p.id AS parent_id, c.position AS position
 ORDER BY id;
 
 // name: sections_by_id
-UNWIND $ids AS id
-MATCH (s:Section {id: id})<-[c:CONTAINS]-(p:Act|Section)
+MATCH (s:Section)<-[c:CONTAINS]-(p:Act|Section) WHERE s.id IN $ids
 RETURN s.id AS id, s.act_id AS act_id, p.id AS parent_id, c.position AS position, s.number AS number,
        s.heading AS heading, s.level AS level, s.status AS status, s.valid_from AS valid_from, s.valid_to AS valid_to,
        s.source_id AS source_id, s.source_ids AS source_ids;
@@ -36,8 +35,9 @@ RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position
 ORDER BY id;
 
 // name: articles_by_id
-UNWIND $ids AS id
-MATCH (a:Article {id: id})<-[c:CONTAINS]-(p:Act|Section)
+// IN rather than UNWIND, here and below: the embedded engine would join all of the relation, and each connection
+// would keep the memory of the join.
+MATCH (a:Article)<-[c:CONTAINS]-(p:Act|Section) WHERE a.id IN $ids
 RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position, a.number AS number,
        a.heading AS heading, a.text AS text, a.language AS language, a.status AS status,
        a.valid_from AS valid_from, a.valid_to AS valid_to, a.source_id AS source_id, a.source_ids AS source_ids;
@@ -108,33 +108,29 @@ ORDER BY id, article;
 
 // name: contents
 // What stands directly below each of $ids, sections and articles, in order.
-UNWIND $ids AS id
-MATCH (p:Act|Section {id: id})-[c:CONTAINS]->(n:Section|Article)
+MATCH (p:Act|Section)-[c:CONTAINS]->(n:Section|Article) WHERE p.id IN $ids
 RETURN p.id AS parent_id, n.id AS id, label(n) AS label, c.position AS position
 ORDER BY parent_id, position;
 
 // name: contents
 // engine: neo4j
-UNWIND $ids AS id
-MATCH (p:Act|Section {id: id})-[c:CONTAINS]->(n:Section|Article)
+MATCH (p:Act|Section)-[c:CONTAINS]->(n:Section|Article) WHERE p.id IN $ids
 RETURN p.id AS parent_id, n.id AS id, labels(n)[0] AS label, c.position AS position
 ORDER BY parent_id, position;
 
 // name: next_articles
-UNWIND $ids AS id MATCH (a:Article {id: id})-[:NEXT]->(b:Article) RETURN a.id AS id, b.id AS other;
+MATCH (a:Article)-[:NEXT]->(b:Article) WHERE a.id IN $ids RETURN a.id AS id, b.id AS other;
 
 // name: previous_articles
-UNWIND $ids AS id MATCH (a:Article {id: id})<-[:NEXT]-(b:Article) RETURN a.id AS id, b.id AS other;
+MATCH (a:Article)<-[:NEXT]-(b:Article) WHERE a.id IN $ids RETURN a.id AS id, b.id AS other;
 
 // name: cites
-UNWIND $ids AS id
-MATCH (a:Article {id: id})-[c:CITES]->(b:Article|Section|Act)
+MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE a.id IN $ids
 RETURN a.id AS id, b.id AS other, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind
 ORDER BY id, start, other;
 
 // name: cited_by
-UNWIND $ids AS id
-MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act {id: id})
+MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE b.id IN $ids
 RETURN b.id AS id, a.id AS other, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind
 ORDER BY id, other, start;
 

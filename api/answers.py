@@ -1,0 +1,121 @@
+"""Search as GraphQL shows it: hits that say why they are there, page by page."""
+
+import asyncio
+import time
+from datetime import date
+
+import strawberry
+
+from api.law import Article, article_of
+from api.loading import Reading
+from api.pages import PageInfo, Window
+from api.snapshot import Snapshot
+from search.retrieval import Filter, Hit, Mode
+from search.snippets import snippet
+
+strawberry.enum(
+    Mode,
+    name="SearchMode",
+    description=(
+        "HYBRID: words and vectors, fused, pooled over the tree of the law. BM25: words alone. VECTOR: embeddings alone. "
+        "HIERARCHICAL: embeddings, from the acts down through the sections. The last two need an active model."
+    ),
+)
+
+
+@strawberry.input(description="Which articles may answer; every condition given must hold.")
+class SearchFilter:
+    """Which articles may answer; every condition given must hold."""
+
+    act: strawberry.ID | None = strawberry.field(default=None, description="Of this act.")
+    section: strawberry.ID | None = strawberry.field(default=None, description="Anywhere below this section.")
+    in_force_on: date | None = strawberry.field(default=None, description="In force on this day (YYYY-MM-DD).")
+
+
+@strawberry.type(description="Where an article stands in one of the lists that an answer was fused from.")
+class Place:
+    """Where an article stands in one of the lists that an answer was fused from."""
+
+    list_name: str = strawberry.field(name="list", description="`bm25`, `section`, `vector`, `questions` or `hierarchical`.")
+    rank: int = strawberry.field(description="From 1, among the articles that pass the filter.")
+    score: float
+
+
+@strawberry.type(description="A half-open range of code points.")
+class Mark:
+    """A half-open range of code points."""
+
+    start: int
+    end: int
+
+
+@strawberry.type(description="The passage of an article that holds most of the query's words.")
+class Snippet:
+    """The passage of an article that holds most of the query's words."""
+
+    text: str
+    marks: list[Mark] = strawberry.field(description="Where the query's words stand in the passage.")
+    words: list[str] = strawberry.field(description="The matched words, each form once.")
+
+
+@strawberry.type(description="An article that answers.")
+class SearchEdge:
+    """An article that answers."""
+
+    cursor: str
+    score: float = strawberry.field(description="Comparable within one answer only.")
+    node: Article
+    places: list[Place] = strawberry.field(description="Why it is here: its place in each list.")
+    query: strawberry.Private[str]
+
+    @strawberry.field(description="The passage that shows why the article answers.")
+    async def snippet(self) -> Snippet:
+        """The passage that shows why the article answers."""
+        # Analysing a long article takes a while, which other requests need not wait for.
+        found = await asyncio.to_thread(snippet, self.node.text, self.query, self.node.language)
+        return Snippet(text=found.text, marks=[Mark(start=s, end=e) for s, e in found.marks], words=list(found.words))
+
+
+@strawberry.type(description="A page of articles that answer, best first.")
+class SearchConnection:
+    """A page of articles that answer, best first."""
+
+    edges: list[SearchEdge]
+    page_info: PageInfo
+    took_ms: float = strawberry.field(description="Time that the retrieval took, in milliseconds.")
+    model: str | None = strawberry.field(description="Identifier of the active model version; null where none is.")
+
+
+async def answer(
+    reading: Reading, query: str, mode: Mode, condition: SearchFilter | None, first: int, after: str | None, pooled: bool
+) -> SearchConnection:
+    """The page of articles that answer a query.
+
+    Raises:
+        BadQuery: the query is empty or too long, `first` is out of bounds, `after` is no cursor of this search.
+        NotFound: the filter names no act or section.
+        NotReady: the mode needs a model, and none is active.
+    """
+    only = Filter() if condition is None else Filter(condition.act, condition.section, condition.in_force_on)
+    what = ["search", query.strip(), mode.value, only.act, only.section, only.in_force_on, pooled]
+    window = Window.of(what, first, after, reading.settings.max_page)
+
+    def search(snapshot: Snapshot) -> list[Hit]:
+        return snapshot.retriever.search(query, mode, filter=only, first=window.first + 1, offset=window.offset, pooled=pooled)
+
+    began = time.perf_counter()
+    hits = await reading.in_thread(search)
+    took_ms = (time.perf_counter() - began) * 1000
+    page = window.page(hits)
+    rows = await reading.articles.load_many([hit.id for _, hit in page.items])
+    edges = [
+        SearchEdge(
+            cursor=cursor,
+            score=hit.score,
+            node=article_of(row),
+            places=[Place(list_name=name, rank=place.rank, score=place.score) for name, place in hit.places.items()],
+            query=query,
+        )
+        for (cursor, hit), row in zip(page.items, rows, strict=True)
+    ]
+    return SearchConnection(edges=edges, page_info=page.info, took_ms=took_ms, model=reading.snapshot.model_id)

@@ -1,0 +1,125 @@
+"""The HTTP app: GraphQL, and whether it is alive and ready."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from cross_web import HTTPException
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocket
+from strawberry.asgi import GraphQL
+
+from api.limits import BodyLimit, Limits
+from api.loading import Reading
+from api.schema import make_schema
+from api.snapshot import LoadModel, SnapshotHolder
+from schema.errors import NotReady
+from schema.settings import Settings
+
+_READING = "lexgraph.reading"
+_WELCOME = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Lexgraph</title>'
+    '<p>Lexgraph. Ask at <a href="/graphql">/graphql</a>.</p></html>'
+)
+
+
+class GraphQLEndpoint(GraphQL[Reading | None, None]):
+    """GraphQL over HTTP; each request reads one snapshot of the law."""
+
+    def __init__(self, holder: SnapshotHolder, settings: Settings, limits: Limits) -> None:
+        super().__init__(make_schema(limits), subscription_protocols=())
+        self._holder = holder
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the snapshot that is current now, from beginning to end."""
+        try:
+            held = self._holder.use()
+            snapshot = held.__enter__()
+        except NotReady as error:
+            await self._not_ready(error, Request(scope, receive))(scope, receive, send)
+            return
+        try:
+            scope[_READING] = Reading(snapshot, self._settings)
+            await super().__call__(scope, receive, send)
+        finally:
+            held.__exit__(None, None, None)
+
+    async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Reading | None:
+        """What the resolvers read."""
+        return request.scope[_READING]
+
+    def parse_json(self, data: str | bytes) -> Any:
+        """The body as JSON.
+
+        Raises:
+            HTTPException: it is none, or none that a request can be (400).
+        """
+        try:
+            parsed: object = super().parse_json(data)
+        except (ValueError, RecursionError):  # not UTF-8; brackets in brackets in brackets
+            raise HTTPException(400, "Unable to parse request body as JSON") from None
+        if not isinstance(parsed, dict | list):
+            raise HTTPException(400, "The body is not a JSON object")
+        if isinstance(parsed, dict) and not isinstance(parsed.get("operationName", ""), str | None):
+            raise HTTPException(400, "The GraphQL operation's `operationName` must be a string or null, if provided.")
+        return parsed
+
+    def _not_ready(self, error: NotReady, request: Request) -> Response:
+        if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+            return HTMLResponse(self.graphql_ide_html)
+        problem = {"message": str(error), "extensions": {"code": type(error).__name__}}
+        return JSONResponse({"data": None, "errors": [problem]}, status_code=error.http_status)
+
+
+def make_app(settings: Settings, load_model: LoadModel, limits: Limits = Limits()) -> Starlette:
+    """The app over the home of ``settings``; it starts without law, too, and serves it when it is there.
+
+    Args:
+        load_model: gives the active model of a graph and its index.
+    """
+    holder = SnapshotHolder(settings, load_model)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
+        await asyncio.to_thread(holder.check)
+        watch = asyncio.create_task(holder.watch())
+        try:
+            yield
+        finally:
+            watch.cancel()
+            with suppress(asyncio.CancelledError):
+                await watch
+            await asyncio.to_thread(holder.close)
+
+    async def home(request: Request) -> Response:
+        return HTMLResponse(_WELCOME)
+
+    async def alive(request: Request) -> Response:
+        return PlainTextResponse("alive\n")
+
+    async def ready(request: Request) -> Response:
+        answer: dict[str, object] = {"ready": False, "reason": holder.reason, "graph": None, "model": None}
+        with suppress(NotReady), holder.use() as snapshot:
+            answer["graph"], answer["model"] = snapshot.corpus.sha256, snapshot.model_id
+            answer["ready"] = holder.reason is None
+        return JSONResponse(answer, status_code=200 if answer["ready"] else 503)
+
+    app = Starlette(
+        routes=[
+            Route("/", home),
+            Route("/healthz", alive),
+            Route("/readyz", ready),
+            Route("/graphql", GraphQLEndpoint(holder, settings, limits)),
+        ],
+        middleware=[Middleware(BodyLimit, max_bytes=limits.body_bytes)],
+        lifespan=lifespan,
+    )
+    app.state.holder = holder
+    return app

@@ -1,0 +1,290 @@
+"""Acts, sections and articles as GraphQL shows them, and the connections between them."""
+
+from datetime import date
+from typing import Annotated
+
+import strawberry
+
+from api.loading import Reading
+from api.pages import DEFAULT_PAGE, PageInfo, Window
+from cypher.graph import Row
+
+Info = strawberry.Info[Reading, None]
+First = Annotated[int, strawberry.argument(description="Length of the page, from 1 to the server's limit.")]
+After = Annotated[str | None, strawberry.argument(description="`endCursor` of the page before.")]
+
+
+@strawberry.interface(description="Whatever has an identifier.")
+class Node:
+    """Whatever has an identifier."""
+
+    id: strawberry.ID = strawberry.field(
+        description="Readable and stable: `fr/LEGITEXT000006072050/L1234-9` is an article of the act before the last slash."
+    )
+
+
+@strawberry.interface(description="A part of an act: a section or an article.")
+class Provision(Node):
+    """A part of an act: a section or an article."""
+
+    number: str = strawberry.field(description="As the publisher writes it.")
+    heading: str | None = strawberry.field(description="Null where there is none.")
+    status: str | None = strawberry.field(description="As the publisher gives it, e.g. `VIGUEUR`.")
+    valid_from: date | None = strawberry.field(description="First day in force.")
+    valid_to: date | None = strawberry.field(description="First day no longer in force; null while no end is known.")
+    source_id: str | None = strawberry.field(description="The publisher's own identifier.")
+    act_id: strawberry.Private[str]
+    parent_id: strawberry.Private[str]
+
+    @strawberry.field(description="The act that this is a part of.")
+    async def act(self, info: Info) -> "Act":
+        """The act that this is a part of."""
+        return act_of(await info.context.acts.load(self.act_id))
+
+    @strawberry.field(description="The section or act that this stands in.")
+    async def parent(self, info: Info) -> Node:
+        """The section or act that this stands in."""
+        return (await _nodes(info.context, [self.parent_id]))[0]
+
+    @strawberry.field(description="The act and the sections above this, from the act down.")
+    async def ancestors(self, info: Info) -> list[Node]:
+        """The act and the sections above this, from the act down."""
+        return await _nodes(info.context, info.context.path(self.parent_id))
+
+    @strawberry.field(description="What else stands in the same section or act, in reading order.")
+    async def siblings(self, info: Info) -> list["Provision"]:
+        """What else stands in the same section or act, in reading order."""
+        rows = await info.context.contents.load(self.parent_id)
+        return await _provisions(info.context, [row["id"] for row in rows if row["id"] != self.id])
+
+
+@strawberry.type(description="What an act or a section contains: an edge.")
+class ContentsEdge:
+    """What an act or a section contains: an edge."""
+
+    cursor: str
+    node: Provision
+
+
+@strawberry.type(description="What an act or a section contains.")
+class ContentsConnection:
+    """What an act or a section contains."""
+
+    edges: list[ContentsEdge]
+    page_info: PageInfo
+    total_count: int
+
+
+@strawberry.type(description="A citation, seen from the article that cites.")
+class CitesEdge:
+    """A citation, seen from the article that cites."""
+
+    cursor: str
+    node: Node = strawberry.field(description="What is cited: an article, a section or an act.")
+    text: str = strawberry.field(description="The words that cite.")
+    start: int = strawberry.field(description="Where they begin in the citing article's text, in code points.")
+    end: int = strawberry.field(description="Where they end, exclusive.")
+    kind: str = strawberry.field(description="`link`: marked by the publisher; `text`: found in the words.")
+
+
+@strawberry.type(description="What an article cites, in the order of its text.")
+class CitesConnection:
+    """What an article cites, in the order of its text."""
+
+    edges: list[CitesEdge]
+    page_info: PageInfo
+    total_count: int
+
+
+@strawberry.type(description="A citation, seen from what is cited.")
+class CitedByEdge:
+    """A citation, seen from what is cited."""
+
+    cursor: str
+    node: "Article" = strawberry.field(description="The article that cites.")
+    text: str = strawberry.field(description="The words that cite.")
+    start: int = strawberry.field(description="Where they begin in the citing article's text, in code points.")
+    end: int = strawberry.field(description="Where they end, exclusive.")
+    kind: str = strawberry.field(description="`link`: marked by the publisher; `text`: found in the words.")
+
+
+@strawberry.type(description="What cites this, in reading order.")
+class CitedByConnection:
+    """What cites this, in reading order."""
+
+    edges: list[CitedByEdge]
+    page_info: PageInfo
+    total_count: int
+
+
+@strawberry.type(description="A code, a statute, a decree, a directive.")
+class Act(Node):
+    """A code, a statute, a decree, a directive."""
+
+    title: str
+    kind: str
+    jurisdiction: str = strawberry.field(description="`fr`, `eu`, …")
+    language: str = strawberry.field(description="ISO 639-1.")
+    status: str | None = strawberry.field(description="As the publisher gives it.")
+    valid_from: date | None = strawberry.field(description="First day in force.")
+    valid_to: date | None = strawberry.field(description="First day no longer in force; null while no end is known.")
+    eli: str | None = strawberry.field(description="European Legislation Identifier.")
+    celex: str | None = strawberry.field(description="Number in EUR-Lex.")
+    source_id: str | None = strawberry.field(description="The publisher's own identifier.")
+    licence: str | None = strawberry.field(description="Under which the publisher gives it.")
+
+    @strawberry.field(description="What stands directly below the act, in reading order.")
+    async def contents(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> ContentsConnection:
+        """What stands directly below the act, in reading order."""
+        return await _contents(info.context, self.id, first, after)
+
+
+@strawberry.type(description="A part, book, title, chapter, section …: an inner node of an act.")
+class Section(Provision):
+    """A part, book, title, chapter, section …: an inner node of an act."""
+
+    level: int = strawberry.field(description="1 directly below the act.")
+
+    @strawberry.field(description="What stands directly below the section, in reading order.")
+    async def contents(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> ContentsConnection:
+        """What stands directly below the section, in reading order."""
+        return await _contents(info.context, self.id, first, after)
+
+    @strawberry.field(description="Articles that cite this section as a whole.")
+    async def cited_by(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitedByConnection:
+        """Articles that cite this section as a whole."""
+        return await _cited_by(info.context, self.id, first, after)
+
+
+@strawberry.type(description="An article: what the law says.")
+class Article(Provision):
+    """An article: what the law says."""
+
+    text: str = strawberry.field(description="One paragraph a line.")
+    language: str = strawberry.field(description="ISO 639-1.")
+
+    @strawberry.field(description="The article after this in reading order; null at the end of the act.")
+    async def next(self, info: Info) -> "Article | None":
+        """The article after this in reading order."""
+        row = await info.context.following.load(self.id)
+        return None if row is None else article_of(await info.context.articles.load(row["other"]))
+
+    @strawberry.field(description="The article before this in reading order; null at the beginning of the act.")
+    async def previous(self, info: Info) -> "Article | None":
+        """The article before this in reading order."""
+        row = await info.context.preceding.load(self.id)
+        return None if row is None else article_of(await info.context.articles.load(row["other"]))
+
+    @strawberry.field(description="What this article cites and the graph holds, in the order of its text.")
+    async def cites(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitesConnection:
+        """What this article cites and the graph holds, in the order of its text."""
+        reading = info.context
+        window = Window.of(["cites", self.id], first, after, reading.settings.max_page)
+        rows = await reading.cites.load(self.id)
+        page = window.page_of_all(rows)
+        targets = await _nodes(reading, [row["other"] for _, row in page.items])
+        edges = [
+            CitesEdge(cursor=cursor, node=node, text=row["text"], start=row["start"], end=row["end"], kind=row["kind"])
+            for (cursor, row), node in zip(page.items, targets, strict=True)
+        ]
+        return CitesConnection(edges=edges, page_info=page.info, total_count=len(rows))
+
+    @strawberry.field(description="Articles that cite this one.")
+    async def cited_by(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitedByConnection:
+        """Articles that cite this one."""
+        return await _cited_by(info.context, self.id, first, after)
+
+
+def act_of(row: Row | None) -> Act:
+    """The act of a row of the graph."""
+    row = _there(row)
+    return Act(
+        id=row["id"],
+        title=row["title"],
+        kind=row["kind"],
+        jurisdiction=row["jurisdiction"],
+        language=row["language"],
+        status=row["status"] or None,
+        valid_from=row["valid_from"],
+        valid_to=row["valid_to"],
+        eli=row["eli"] or None,
+        celex=row["celex"] or None,
+        source_id=row["source_id"] or None,
+        licence=row["licence"] or None,
+    )
+
+
+def section_of(row: Row | None) -> Section:
+    """The section of a row of the graph."""
+    row = _there(row)
+    return Section(**_provision(row), level=row["level"])
+
+
+def article_of(row: Row | None) -> Article:
+    """The article of a row of the graph."""
+    row = _there(row)
+    return Article(**_provision(row), text=row["text"], language=row["language"])
+
+
+_MADE_OF = {"Act": act_of, "Section": section_of, "Article": article_of}
+
+
+async def node_of(reading: Reading, id: str) -> Node | None:
+    """What an identifier names, or None."""
+    found = reading.load(id)
+    return None if found is None else _MADE_OF[found[0]](await found[1])
+
+
+def _provision(row: Row) -> Row:
+    """The properties that sections and articles share."""
+    return {
+        "id": row["id"],
+        "number": row["number"],
+        "heading": row["heading"] or None,
+        "status": row["status"] or None,
+        "valid_from": row["valid_from"],
+        "valid_to": row["valid_to"],
+        "source_id": row["source_id"] or None,
+        "act_id": row["act_id"],
+        "parent_id": row["parent_id"],
+    }
+
+
+def _there(row: Row | None) -> Row:
+    if row is None:  # the identifier came from the graph itself
+        raise LookupError("the graph names a node that it does not hold")
+    return row
+
+
+async def _nodes(reading: Reading, ids: list[str]) -> list[Node]:
+    # All are asked for before the first is awaited, so that they share a batch.
+    loads = [reading.load(id) for id in ids]
+    return [_MADE_OF[load[0]](await load[1]) for load in loads if load is not None]
+
+
+async def _provisions(reading: Reading, ids: list[str]) -> list[Provision]:
+    return [node for node in await _nodes(reading, ids) if isinstance(node, Provision)]
+
+
+async def _contents(reading: Reading, id: str, first: int, after: str | None) -> ContentsConnection:
+    window = Window.of(["contents", id], first, after, reading.settings.max_page)
+    rows = await reading.contents.load(id)
+    page = window.page_of_all(rows)
+    nodes = await _provisions(reading, [row["id"] for _, row in page.items])
+    edges = [ContentsEdge(cursor=cursor, node=node) for (cursor, _), node in zip(page.items, nodes, strict=True)]
+    return ContentsConnection(edges=edges, page_info=page.info, total_count=len(rows))
+
+
+async def _cited_by(reading: Reading, id: str, first: int, after: str | None) -> CitedByConnection:
+    window = Window.of(["citedBy", id], first, after, reading.settings.max_page)
+    place = reading.snapshot.corpus.article_position
+    rows = sorted(await reading.cited_by.load(id), key=lambda row: (place[row["other"]], row["start"]))
+    page = window.page_of_all(rows)
+    articles = await reading.articles.load_many([row["other"] for _, row in page.items])
+    edges = [
+        CitedByEdge(
+            cursor=cursor, node=article_of(article), text=row["text"], start=row["start"], end=row["end"], kind=row["kind"]
+        )
+        for (cursor, row), article in zip(page.items, articles, strict=True)
+    ]
+    return CitedByConnection(edges=edges, page_info=page.info, total_count=len(rows))

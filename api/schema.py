@@ -1,0 +1,112 @@
+"""The GraphQL schema: what can be asked."""
+
+import logging
+from typing import Annotated
+
+import strawberry
+from graphql import GraphQLError
+from graphql.validation import MaxIntrospectionDepthRule
+from strawberry.extensions import AddValidationRules, MaxTokensLimiter
+from strawberry.types.execution import ExecutionContext
+
+from api.answers import SearchConnection, SearchFilter, answer
+from api.law import Act, After, Article, First, Info, Node, Section, act_of, article_of, node_of
+from api.limits import Limits, PlainErrors, SelectionLimiter, cause
+from api.loading import Reading
+from api.pages import DEFAULT_PAGE
+from schema.errors import LexgraphError
+from schema.identifiers import MAX_LENGTH, normal_number
+from search.retrieval import Mode
+
+_LOG = logging.getLogger(__name__)
+Number = Annotated[str, strawberry.argument(description='As it is cited: "L. 1234-9" and "L1234-9" are the same.')]
+
+
+@strawberry.type(description="What can be asked.")
+class Query:
+    """What can be asked."""
+
+    @strawberry.field(description="Whatever an identifier names; null where it names nothing.")
+    async def node(self, info: Info, id: strawberry.ID) -> Node | None:
+        """Whatever an identifier names."""
+        return await node_of(info.context, id)
+
+    @strawberry.field(description="The act of an identifier; null where there is none.")
+    async def act(self, info: Info, id: strawberry.ID) -> Act | None:
+        """The act of an identifier."""
+        found = await node_of(info.context, id)
+        return found if isinstance(found, Act) else None
+
+    @strawberry.field(description="All acts, by identifier.")
+    async def acts(self, info: Info) -> list[Act]:
+        """All acts, by identifier."""
+        return [act_of(row) for row in await info.context.acts.load_many(info.context.snapshot.corpus.acts)]
+
+    @strawberry.field(description="The section of an identifier; null where there is none.")
+    async def section(self, info: Info, id: strawberry.ID) -> Section | None:
+        """The section of an identifier."""
+        found = await node_of(info.context, id)
+        return found if isinstance(found, Section) else None
+
+    @strawberry.field(description="The article of an act by its number; the first in reading order where several share it.")
+    async def article(self, info: Info, act: strawberry.ID, number: Number) -> Article | None:
+        """The article of an act by its number."""
+        found = await _numbered(info.context, act, number)
+        return found[0] if found else None
+
+    @strawberry.field(description="All articles of an act that share a number, in reading order (annexes do).")
+    async def articles(self, info: Info, act: strawberry.ID, number: Number) -> list[Article]:
+        """All articles of an act that share a number, in reading order."""
+        return await _numbered(info.context, act, number)
+
+    @strawberry.field(
+        description="The articles that answer a question or match words, best first; the first 1,000 can be reached."
+    )
+    async def search(
+        self,
+        info: Info,
+        query: Annotated[str, strawberry.argument(description="A question or words, in the language of the law.")],
+        mode: Mode = Mode.HYBRID,
+        filter: SearchFilter | None = None,
+        first: First = DEFAULT_PAGE,
+        after: After = None,
+        pooled: Annotated[
+            bool, strawberry.argument(description="HYBRID: whether an article shares in what its section scores.")
+        ] = True,
+    ) -> SearchConnection:
+        """The articles that answer, best first."""
+        return await answer(info.context, query, mode, filter, first, after, pooled)
+
+
+async def _numbered(reading: Reading, act: str, number: str) -> list[Article]:
+    """The articles of an act that have a number, in reading order."""
+    wanted = normal_number(number)
+    candidates = reading.snapshot.numbered.get(f"{act}/{wanted}"[: MAX_LENGTH - 17], [])
+    rows = await reading.articles.load_many(candidates)
+    articles = [article_of(row) for row in rows]
+    return [article for article in articles if article.act_id == act and normal_number(article.number) == wanted]
+
+
+class LawSchema(strawberry.Schema):
+    """The schema, which logs what nobody expected and nothing else."""
+
+    def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
+        """Log errors that are this program's own, with where they came from."""
+        for error in errors:
+            own = cause(error)
+            if own is not None and not isinstance(own, LexgraphError):
+                _LOG.error("a query failed at %s", error.path, exc_info=own)
+
+
+def make_schema(limits: Limits) -> LawSchema:
+    """The schema, with its protections."""
+    return LawSchema(
+        query=Query,
+        types=[Act, Section, Article],
+        extensions=[
+            PlainErrors,
+            lambda: MaxTokensLimiter(max_token_count=limits.tokens),
+            lambda: SelectionLimiter(limits),
+            lambda: AddValidationRules([MaxIntrospectionDepthRule]),
+        ],
+    )

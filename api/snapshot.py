@@ -1,0 +1,223 @@
+"""The law as one request sees it: graph, index and model of one release, exchanged as a whole.
+
+A request holds the snapshot that it began with. When a new release of the graph is there, the next requests
+get a new snapshot; the old one is closed when the last request (and the last thread) is done with it.
+"""
+
+import asyncio
+import logging
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from cypher.embedded import open_graph, release_stamp
+from cypher.graph import Graph
+from schema.errors import LexgraphError, NotReady
+from schema.identifiers import MAX_LENGTH
+from schema.settings import Settings
+from search.corpus import Corpus
+from search.retrieval import Retriever, VectorModel
+from search.text_index import Bm25Options, TextIndex, open_text_index
+
+LoadModel = Callable[[Graph, TextIndex], VectorModel | None]
+"""Gives the active model of a graph over the positions of its index, or None where none is active."""
+
+Stamp = tuple[int, int]
+_LOG = logging.getLogger(__name__)
+_UNREADABLE = "the newest law cannot be opened: see the log of this server"
+
+
+class _Uses:
+    """How many hold a snapshot, and whether it is to be closed when nobody does."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.holders = 0
+        self.retired = False
+        self.closed = False
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Graph, retriever and model of one release of the law; nothing of it changes.
+
+    Attributes:
+        stamp: tells the release of the graph from any other.
+    """
+
+    graph: Graph
+    retriever: Retriever
+    stamp: Stamp
+    _uses: _Uses = field(default_factory=_Uses, repr=False)
+
+    @property
+    def corpus(self) -> Corpus:
+        """The law as arrays."""
+        return self.retriever.corpus
+
+    @property
+    def model_id(self) -> str | None:
+        """Identifier of the active model version."""
+        return self.retriever.model.id if self.retriever.model else None
+
+    @cached_property
+    def numbered(self) -> dict[str, list[str]]:
+        """Articles, in reading order, by the part of their identifier that act and number alone make."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for id in self.corpus.articles:
+            found[id.partition("~")[0][: MAX_LENGTH - 17]].append(id)
+        return dict(found)
+
+    @contextmanager
+    def held(self) -> Generator["Snapshot"]:
+        """Keep the snapshot open until the block ends.
+
+        Raises:
+            NotReady: it is closed already.
+        """
+        uses = self._uses
+        with uses.lock:
+            if uses.closed:
+                raise NotReady("this release of the law is closed")
+            uses.holders += 1
+        try:
+            yield self
+        finally:
+            with uses.lock:
+                uses.holders -= 1
+            self._close_if_unused()
+
+    def retire(self) -> None:
+        """Close the snapshot as soon as nobody holds it."""
+        with self._uses.lock:
+            self._uses.retired = True
+        self._close_if_unused()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the graph has been closed."""
+        return self._uses.closed
+
+    def _close_if_unused(self) -> None:
+        uses = self._uses
+        with uses.lock:
+            if uses.closed or uses.holders or not uses.retired:
+                return
+            uses.closed = True
+        self.graph.close()
+
+
+def open_snapshot(settings: Settings, load_model: LoadModel) -> Snapshot:
+    """The current release of the law under ``settings.home``, with its text index and its active model.
+
+    Raises:
+        NotReady: there is no graph, or no index of the law that it holds.
+        GraphTooNew: a newer version of Lexgraph wrote the graph.
+    """
+    # Taken first: a release that comes while this one is being opened is then found at the next look.
+    stamp = release_stamp(settings.home)
+    graph = open_graph(settings.home, memory_mb=settings.memory_mb, timeout_s=settings.query_timeout_s)
+    try:
+        corpus_sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
+        options = Bm25Options(settings.bm25_k1, settings.bm25_b, settings.section_bm25_k1, settings.section_bm25_b)
+        index = open_text_index(settings.home, corpus_sha256, options)
+        model = load_model(graph, index)
+        retriever = Retriever(index, model, max_query_characters=settings.max_query_characters)
+        snapshot = Snapshot(graph, retriever, stamp or (0, 0))
+        # Made now and not by the first requests, which would each make them at the same time.
+        _ = index.corpus.article_position, index.corpus.section_position, snapshot.numbered
+        return snapshot
+    except BaseException:
+        graph.close()
+        raise
+
+
+class SnapshotHolder:
+    """Holds the current snapshot and exchanges it for that of a newer release."""
+
+    def __init__(self, settings: Settings, load_model: LoadModel) -> None:
+        self._settings = settings
+        self._load_model = load_model
+        self._lock = threading.Lock()
+        self._checking = threading.Lock()
+        self._current: Snapshot | None = None
+        self._reason: str | None = "the law is being opened"
+        self._closed = False
+
+    @property
+    def reason(self) -> str | None:
+        """Why the newest law is not what is served; None where it is."""
+        return self._reason
+
+    @property
+    def home(self) -> Path:
+        """The folder that is served."""
+        return self._settings.home
+
+    @contextmanager
+    def use(self) -> Generator[Snapshot]:
+        """The current snapshot, which stays open until the block ends.
+
+        Raises:
+            NotReady: there is none; the message says why.
+        """
+        with self._lock:  # so that it is not retired between the look and the hold
+            current = self._current
+            if current is None:
+                raise NotReady(self._reason or "no law is open")
+            held = current.held()
+            held.__enter__()
+        try:
+            yield current
+        finally:
+            held.__exit__(None, None, None)
+
+    def check(self) -> bool:
+        """Look for a newer release and open it; whether it is served now. Never raises: `reason` says what was wrong."""
+        with self._checking:
+            current = self._current
+            try:
+                if self._closed or (current is not None and release_stamp(self.home) == current.stamp):
+                    self._note(None)
+                    return False
+                fresh = open_snapshot(self._settings, self._load_model)
+            except LexgraphError as error:
+                self._note(str(error))
+                return False
+            except Exception:
+                # Whatever a broken file makes a library say: the old law is served on.
+                if self._reason != _UNREADABLE:  # once, and not at every look
+                    _LOG.exception("the newest law cannot be opened")
+                self._note(_UNREADABLE)
+                return False
+            with self._lock:
+                old, self._current = current, fresh
+            self._note(None)
+            if old is not None:
+                old.retire()
+            _LOG.info("serving the law %s, model %s", fresh.corpus.sha256[:12], fresh.model_id or "none")
+            return True
+
+    def _note(self, reason: str | None) -> None:
+        if reason is not None and reason != self._reason:
+            _LOG.warning("not serving the newest law: %s", reason)
+        self._reason = reason
+
+    async def watch(self) -> None:
+        """Check again and again, every `reload_s` seconds, until cancelled."""
+        while True:
+            await asyncio.sleep(self._settings.reload_s)
+            await asyncio.to_thread(self.check)
+
+    def close(self) -> None:
+        """Serve nothing from now on; the snapshot closes when the last request is done with it."""
+        with self._checking, self._lock:
+            self._closed = True
+            current, self._current = self._current, None
+            self._reason = "the server is shutting down"
+        if current is not None:
+            current.retire()

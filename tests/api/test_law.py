@@ -1,0 +1,181 @@
+"""Acts, sections and articles, and the ways from one to another."""
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.api.conftest import ask, refusal
+from tests.tiny_law import BAKERS, BAKERS_ID, MILLERS_ID
+
+BOOK_ONE = f"{BAKERS_ID}/partie-legislative/livre-ier"
+L111_1, L111_2, L111_3 = (f"{BAKERS_ID}/L111-{n}" for n in (1, 2, 3))
+
+
+def ids(nodes: list[dict[str, Any]]) -> list[str]:
+    return [node["id"] for node in nodes]
+
+
+def nodes(connection: dict[str, Any]) -> list[str]:
+    return [edge["node"]["id"] for edge in connection["edges"]]
+
+
+def test_an_act_shows_all_its_properties(client: TestClient) -> None:
+    query = """query($id: ID!) { act(id: $id) {
+      id title kind jurisdiction language status validFrom validTo eli celex sourceId licence } }"""
+    act = ask(client, query, id=BAKERS_ID)["act"]
+    assert act["licence"]
+    del act["licence"]
+    assert act == {
+        "id": BAKERS_ID, "title": "Code de la boulangerie", "kind": "code", "jurisdiction": "fr", "language": "fr",
+        "status": "VIGUEUR", "validFrom": "2020-01-01", "validTo": None, "eli": None, "celex": None, "sourceId": BAKERS,
+    }  # fmt: skip
+
+
+def test_all_acts_are_listed(client: TestClient) -> None:
+    assert ids(ask(client, "{ acts { id } }")["acts"]) == [BAKERS_ID, MILLERS_ID]
+
+
+def test_a_section_shows_all_its_properties_and_its_place(client: TestClient) -> None:
+    query = """query($id: ID!) { section(id: $id) {
+      id number heading level status validFrom validTo sourceId act { id } parent { id } ancestors { id } siblings { id }
+      contents { totalCount edges { node { __typename id } } }
+      citedBy { totalCount edges { text start end kind node { id } } } } }"""
+    section = ask(client, query, id=BOOK_ONE)["section"]
+    assert section == {
+        "id": BOOK_ONE, "number": "Livre Ier", "heading": "Livre Ier : Du pain", "level": 2, "status": "VIGUEUR",
+        "validFrom": "1970-01-01", "validTo": None, "sourceId": "LEGISCTA000000000002", "act": {"id": BAKERS_ID},
+        "parent": {"id": f"{BAKERS_ID}/partie-legislative"},
+        "ancestors": [{"id": BAKERS_ID}, {"id": f"{BAKERS_ID}/partie-legislative"}],
+        "siblings": [{"id": f"{BAKERS_ID}/partie-legislative/livre-ii"}],
+        "contents": {
+            "totalCount": 3,
+            "edges": [{"node": {"__typename": "Article", "id": id}} for id in (L111_1, L111_2, L111_3)],
+        },
+        "citedBy": {
+            "totalCount": 1,
+            "edges": [{"text": "livre Ier", "start": 52, "end": 61, "kind": "link", "node": {"id": L111_3}}],
+        },
+    }  # fmt: skip
+
+
+def test_an_article_shows_all_its_properties_and_its_place(client: TestClient) -> None:
+    query = """query($id: ID!) { node(id: $id) { __typename id ... on Article {
+      number heading text language status validFrom validTo sourceId act { title } parent { id ... on Section { heading } }
+      ancestors { id } siblings { id } next { id } previous { id }
+      cites { edges { text start end kind node { id } } } citedBy { edges { text node { id } } } } } }"""
+    article = ask(client, query, id=L111_2)["node"]
+    text = "La baguette pèse deux cent cinquante grammes, sous réserve de l'article L. 111-1."
+    assert article == {
+        "__typename": "Article", "id": L111_2, "number": "L111-2", "heading": None, "text": text, "language": "fr",
+        "status": "VIGUEUR", "validFrom": "1970-01-01", "validTo": None, "sourceId": "LEGIARTI000000000002",
+        "act": {"title": "Code de la boulangerie"}, "parent": {"id": BOOK_ONE, "heading": "Livre Ier : Du pain"},
+        "ancestors": [{"id": BAKERS_ID}, {"id": f"{BAKERS_ID}/partie-legislative"}, {"id": BOOK_ONE}],
+        "siblings": [{"id": L111_1}, {"id": L111_3}], "next": {"id": L111_3}, "previous": {"id": L111_1},
+        "cites": {
+            "edges": [{"text": "article L. 111-1", "start": 64, "end": 80, "kind": "link", "node": {"id": L111_1}}],
+        },
+        "citedBy": {"edges": []},
+    }  # fmt: skip
+    assert text[64:80] == "article L. 111-1"
+
+
+def test_the_day_that_an_article_ends_is_shown(client: TestClient) -> None:
+    article = ask(client, 'query($id: ID!) { article(act: $id, number: "L121-2") { validTo } }', id=BAKERS_ID)["article"]
+    assert article == {"validTo": "2024-10-04"}
+
+
+def test_an_article_knows_what_cites_it_from_other_acts_too(client: TestClient) -> None:
+    query = (
+        'query($act: ID!) { article(act: $act, number: "L121-1") { citedBy { totalCount edges { node { id act { id } } } } } }'
+    )
+    cited_by = ask(client, query, act=BAKERS_ID)["article"]["citedBy"]
+    assert cited_by == {"totalCount": 1, "edges": [{"node": {"id": f"{MILLERS_ID}/L1", "act": {"id": MILLERS_ID}}}]}
+
+
+def test_a_link_to_a_section_leads_to_the_section(client: TestClient) -> None:
+    query = "query($id: ID!) { node(id: $id) { ... on Article { cites { edges { node { __typename id } } } } } }"
+    edges = ask(client, query, id=L111_3)["node"]["cites"]["edges"]
+    assert edges == [{"node": {"__typename": "Section", "id": BOOK_ONE}}]
+
+
+def test_following_next_reads_the_whole_act_in_order(client: TestClient) -> None:
+    query = "query($id: ID!) { node(id: $id) { ... on Article { next { id previous { id } } } } }"
+    read = [L111_1]
+    while following := ask(client, query, id=read[-1])["node"]["next"]:
+        assert following["previous"]["id"] == read[-1]
+        read.append(following["id"])
+    assert [id.removeprefix(f"{BAKERS_ID}/").partition("~")[0] for id in read] == [
+        "L111-1", "L111-2", "L111-3", "L121-1", "L121-2", "R111-1", "Annexe-I", "Annexe-I",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", ["L111-1", "L. 111-1", "l. 111-1", "  L 111-1 ", "Article L. 111-1"])
+def test_an_article_is_found_by_its_number_however_it_is_written(client: TestClient, number: str) -> None:
+    query = "query($act: ID!, $number: String!) { article(act: $act, number: $number) { id } }"
+    assert ask(client, query, act=BAKERS_ID, number=number)["article"] == {"id": L111_1}
+
+
+def test_annexes_that_share_a_number_are_all_given_and_the_first_alone(client: TestClient) -> None:
+    query = """query($act: ID!) { article(act: $act, number: "Annexe I") { id }
+      articles(act: $act, number: "Annexe I") { id text } }"""
+    found = ask(client, query, act=BAKERS_ID)
+    assert [article["text"] for article in found["articles"]] == ["Pain | 250 g", "Modèle de registre du boulanger."]
+    assert found["article"]["id"] == found["articles"][0]["id"]
+
+
+def test_what_is_not_there_is_null(client: TestClient) -> None:
+    query = """query($article: ID!, $act: ID!) {
+      a: node(id: "fr/NOTHING/1") { id } b: act(id: "fr/NOTHING") { id } c: section(id: "fr/NOTHING/x") { id }
+      d: article(act: $act, number: "L999") { id } e: article(act: "fr/NOTHING", number: "L1") { id }
+      f: articles(act: $act, number: "") { id } g: act(id: $article) { id } h: section(id: $article) { id } }"""
+    found = ask(client, query, article=L111_1, act=BAKERS_ID)
+    assert found == {**dict.fromkeys("abcdegh"), "f": []}
+
+
+def test_a_number_of_one_act_is_not_found_in_another(client: TestClient) -> None:
+    query = 'query($act: ID!) { article(act: $act, number: "L111-1") { id } }'
+    assert ask(client, query, act=MILLERS_ID)["article"] is None
+
+
+@pytest.mark.parametrize("first", [1, 2, 3, 100])
+def test_pages_of_contents_walk_every_child_once(client: TestClient, first: int) -> None:
+    query = """query($id: ID!, $first: Int!, $after: String) { section(id: $id) { contents(first: $first, after: $after) {
+      totalCount edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }"""
+    walked: list[str] = []
+    after = None
+    while True:
+        page = ask(client, query, id=f"{BAKERS_ID}/partie-reglementaire", first=first, after=after)["section"]["contents"]
+        info = page["pageInfo"]
+        assert info["hasPreviousPage"] == bool(walked)
+        assert (info["startCursor"], info["endCursor"]) == (page["edges"][0]["cursor"], page["edges"][-1]["cursor"])
+        walked += nodes(page)
+        if not info["hasNextPage"]:
+            break
+        after = info["endCursor"]
+    assert len(walked) == len(set(walked)) == page["totalCount"] == 3
+    assert walked[0] == f"{BAKERS_ID}/R111-1"
+    assert walked[2].startswith(f"{BAKERS_ID}/partie-reglementaire/chapitre-unique")
+
+
+def test_an_act_contains_its_parts(client: TestClient) -> None:
+    query = "query($id: ID!) { act(id: $id) { contents { edges { node { id number heading parent { id } } } } } }"
+    found = nodes(ask(client, query, id=BAKERS_ID)["act"]["contents"])
+    assert found == [f"{BAKERS_ID}/partie-legislative", f"{BAKERS_ID}/partie-reglementaire"]
+
+
+def test_a_cursor_of_one_list_is_refused_by_another(client: TestClient) -> None:
+    query = (
+        """query($id: ID!, $after: String) { act(id: $id) { contents(first: 1, after: $after) { pageInfo { endCursor } } } }"""
+    )
+    cursor = ask(client, query, id=BAKERS_ID)["act"]["contents"]["pageInfo"]["endCursor"]
+    message, code = refusal(client, query, id=MILLERS_ID, after=cursor)
+    assert "is not a cursor of this list" in message
+    assert code == "BadQuery"
+
+
+@pytest.mark.parametrize("field", ["cites", "citedBy"])
+@pytest.mark.parametrize("first", [0, -1, 101])
+def test_pages_of_citations_have_bounds(client: TestClient, field: str, first: int) -> None:
+    query = f"query($id: ID!) {{ node(id: $id) {{ ... on Article {{ {field}(first: {first}) {{ totalCount }} }} }} }}"
+    assert refusal(client, query, id=L111_1) == (f"first: {first} is not between 1 and 100", "BadQuery")

@@ -1,0 +1,235 @@
+"""New law is served as soon as it is indexed, without a request that fails or reads two releases."""
+
+import asyncio
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from api.app import make_app
+from api.loading import GraphWaves
+from api.snapshot import SnapshotHolder, open_snapshot
+from cypher.embedded import open_graph, release
+from cypher.graph import Graph
+from ingest.sources import ingest
+from schema.errors import NotReady
+from schema.settings import Settings
+from search.corpus import read_corpus
+from search.retrieval import VectorModel
+from search.text_index import Bm25Options, TextIndex, build_text_index
+from tests.api.conftest import ask, no_model, refusal, word_model
+from tests.tiny_law import MILLERS_ID, article, code, section, write_law
+
+SEARCH = "query($query: String!) { search(query: $query) { edges { node { id text next { id } } } } }"
+
+
+@pytest.fixture
+def home(tiny_home: Path, tmp_path: Path) -> Path:
+    """A copy of the tiny home, to be written to."""
+    return Path(shutil.copytree(tiny_home, tmp_path / "home"))
+
+
+@pytest.fixture
+def client(home: Path) -> Iterator[TestClient]:
+    """The app over the copy, looking for news often."""
+    with TestClient(make_app(Settings(home=home, reload_s=0.05), no_model)) as client:
+        yield client
+
+
+def new_law(home: Path) -> None:
+    """Replace the millers' code by one with an article on windmills."""
+    windmill = article(31, "L3", "<p>Le moulin à vent chôme les jours sans vent.</p>")
+    wheat = article(21, "L1", "<p>Le meunier livre la farine.</p>")
+    root = code("LEGITEXT000000000002", "Code de la meunerie", section(21, "Titre Ier : De la farine", wheat, windmill))
+    ingest(home, write_law(home / "newer", root))
+
+
+def index(home: Path) -> None:
+    """Make the text index of the law in the graph."""
+    with open_graph(home) as graph:
+        corpus, text = read_corpus(graph)
+    build_text_index(home, corpus, text, Bm25Options())
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """Wait until something holds; the time limit of the test run ends it otherwise."""
+    while not holds():
+        time.sleep(0.02)
+
+
+def hits(client: TestClient, query: str) -> list[str]:
+    return [edge["node"]["id"] for edge in ask(client, SEARCH, query=query)["search"]["edges"]]
+
+
+def test_new_law_is_found_and_no_request_fails_meanwhile(client: TestClient, home: Path) -> None:
+    done = threading.Event()
+    answered: list[list[str]] = []
+    failures: list[BaseException] = []
+
+    def keep_asking() -> None:
+        while not done.is_set():
+            try:
+                answered.append(hits(client, "le moulin"))
+            except BaseException as error:
+                failures.append(error)
+                return
+
+    asking = threading.Thread(target=keep_asking)
+    asking.start()
+    try:
+        new_law(home)
+        index(home)
+        eventually(lambda: bool(failures) or f"{MILLERS_ID}/L3" in hits(client, "le moulin à vent"))
+    finally:
+        done.set()
+        asking.join()
+    assert not failures
+    assert len(answered) > 1
+    assert f"{MILLERS_ID}/L2" in answered[0]
+    # An answer comes from one release: L2 and L3 never stand in it together.
+    assert not any({f"{MILLERS_ID}/L2", f"{MILLERS_ID}/L3"} <= set(answer) for answer in answered)
+
+
+def test_while_the_index_lags_the_old_law_is_served_and_the_reason_told(client: TestClient, home: Path) -> None:
+    assert client.get("/readyz").json()["ready"]
+    old = client.get("/readyz").json()["graph"]
+    new_law(home)
+    eventually(lambda: client.get("/readyz").status_code == 503)
+    assert client.get("/readyz").json() == {
+        "ready": False,
+        "reason": "the text index does not hold the law of the graph: run `lexgraph index`",
+        "graph": old,
+        "model": None,
+    }
+    assert f"{MILLERS_ID}/L2" in hits(client, "le moulin")
+    assert client.get("/healthz").status_code == 200
+    index(home)
+    eventually(lambda: client.get("/readyz").status_code == 200)
+    ready = client.get("/readyz").json()
+    assert ready["graph"] != old
+    assert ready["reason"] is None
+
+
+def test_without_law_the_app_starts_and_says_what_to_do(tmp_path: Path, tiny_home: Path) -> None:
+    home = tmp_path / "empty"
+    with TestClient(make_app(Settings(home=home, reload_s=0.05), no_model)) as client:
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/").status_code == 200
+        ready = client.get("/readyz")
+        assert ready.status_code == 503
+        assert "run `lexgraph ingest` first" in ready.json()["reason"]
+        refused = client.post("/graphql", json={"query": "{ acts { id } }"})
+        assert refused.status_code == 503
+        assert refused.json()["errors"][0]["extensions"] == {"code": "NotReady"}
+        assert client.get("/graphql", headers={"accept": "text/html"}).status_code == 200
+        shutil.copytree(tiny_home, tmp_path / "part")
+        (tmp_path / "part").rename(home)
+        eventually(lambda: client.get("/readyz").status_code == 200)
+        assert hits(client, "pain")
+
+
+def test_a_new_active_model_is_taken_up(home: Path) -> None:
+    active: list[str] = []
+
+    def load(graph: Graph, index: TextIndex) -> VectorModel | None:
+        return word_model(graph, index) if active else None
+
+    with TestClient(make_app(Settings(home=home, reload_s=0.05), load)) as client:
+        assert refusal(client, '{ search(query: "pain", mode: VECTOR) { model } }')[1] == "NotReady"
+        active.append("words-1")
+        with release(home) as graph:
+            graph.write("retire_models")
+        eventually(lambda: client.get("/readyz").json()["model"] == "words-1")
+        assert ask(client, '{ search(query: "pain", mode: VECTOR) { model } }')["search"]["model"] == "words-1"
+
+
+def test_a_model_that_cannot_be_read_leaves_the_old_law_in_place(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    broken: list[bool] = []
+
+    def load(graph: Graph, index: TextIndex) -> None:
+        if broken:
+            raise ValueError("half a file")
+
+    with TestClient(make_app(Settings(home=home, reload_s=0.05), load)) as client:
+        broken.append(True)
+        with release(home) as graph:
+            graph.write("retire_models")
+        eventually(lambda: client.get("/readyz").status_code == 503)
+        assert client.get("/readyz").json()["reason"] == "the newest law cannot be opened: see the log of this server"
+        assert hits(client, "pain")
+    assert "half a file" in caplog.text
+
+
+def test_a_snapshot_is_closed_when_the_last_request_is_done_with_it(home: Path) -> None:
+    holder = SnapshotHolder(Settings(home=home), no_model)
+    assert holder.check()
+    assert not holder.check()  # nothing new
+    with holder.use() as first:
+        with holder.use() as same:
+            assert same is first
+            new_law(home)
+            index(home)
+            assert holder.check()
+        with holder.use() as second:
+            assert second is not first
+        assert not first.closed
+        assert first.graph.rows("acts")  # the old law can still be read
+    assert first.closed
+    with pytest.raises(NotReady), first.held():
+        pass
+    holder.close()
+    assert second.closed
+    with pytest.raises(NotReady), holder.use():
+        pass
+
+
+def test_a_cancelled_request_does_not_close_the_graph_under_a_running_query(home: Path) -> None:
+    began, go_on = threading.Event(), threading.Event()
+
+    async def scenario() -> None:
+        snapshot = open_snapshot(Settings(home=home), no_model)
+        rows = snapshot.graph.rows
+        seen: list[bool] = []
+
+        def slow(statement: str, **parameters: object) -> list[dict[str, object]]:
+            began.set()
+            go_on.wait()
+            seen.append(snapshot.closed)
+            return rows(statement, **parameters)
+
+        snapshot.graph.rows = slow  # type: ignore[method-assign]
+        with snapshot.held():
+            asking = asyncio.create_task(GraphWaves(snapshot).rows("acts_by_id", [MILLERS_ID]))
+            await asyncio.to_thread(began.wait)
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+        snapshot.retire()
+        assert not snapshot.closed
+        go_on.set()
+        while not snapshot.closed:
+            await asyncio.sleep(0.01)
+        assert seen == [False]
+
+    asyncio.run(scenario())
+
+
+def test_requests_at_one_time_do_not_mix(home: Path) -> None:
+    async def scenario() -> None:
+        app = make_app(Settings(home=home), no_model)
+        query = "query($id: ID!) { act(id: $id) { id contents { edges { node { act { id } } } } } }"
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://law") as client,
+        ):
+            acts = [f"fr/LEGITEXT00000000000{1 + i % 2}" for i in range(40)]
+            posts = (client.post("/graphql", json={"query": query, "variables": {"id": act}}) for act in acts)
+            for act, response in zip(acts, await asyncio.gather(*posts), strict=True):
+                found = response.json()["data"]["act"]
+                assert {edge["node"]["act"]["id"] for edge in found["contents"]["edges"]} == {found["id"]} == {act}
+
+    asyncio.run(scenario())

@@ -1,0 +1,189 @@
+"""Search over GraphQL: hits, reasons, filters, pages, modes, and what is refused."""
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from cypher.embedded import EmbeddedGraph
+from tests.api.conftest import answer, ask, refusal
+from tests.tiny_law import BAKERS_ID, MILLERS_ID
+
+SEARCH = """query($query: String!, $mode: SearchMode! = HYBRID, $filter: SearchFilter, $first: Int! = 10, $after: String,
+    $pooled: Boolean! = true) {
+  search(query: $query, mode: $mode, filter: $filter, first: $first, after: $after, pooled: $pooled) {
+    model edges { cursor score node { id } places { list rank score } }
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
+MODES = ("HYBRID", "BM25", "VECTOR", "HIERARCHICAL")
+ALL = "le pain, la farine, le boulanger, le meunier, un inspecteur, le licenciement"
+
+
+def found(client: TestClient, query: str, **variables: Any) -> list[str]:
+    return [edge["node"]["id"] for edge in ask(client, SEARCH, query=query, **variables)["search"]["edges"]]
+
+
+def test_a_hit_says_why_it_is_there(client: TestClient) -> None:
+    query = """{ search(query: "Combien pèse la baguette ?", first: 1) { tookMs model edges { score node { number act { title } }
+      places { list rank score } snippet { text words marks { start end } } } } }"""
+    page = ask(client, query)["search"]
+    assert page["model"] is None
+    assert page["tookMs"] > 0
+    hit = page["edges"][0]
+    assert hit["node"] == {"number": "L111-2", "act": {"title": "Code de la boulangerie"}}
+    assert {place["list"]: place["rank"] for place in hit["places"]}["bm25"] == 1
+    snippet = hit["snippet"]
+    assert snippet["text"].startswith("La baguette pèse deux cent cinquante grammes")
+    assert [snippet["text"][mark["start"] : mark["end"]] for mark in snippet["marks"]] == ["baguette", "pèse"]
+    assert snippet["words"] == ["baguette", "pèse"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_mode_finds_the_article_with_the_words_of_the_question(model_client: TestClient, mode: str) -> None:
+    page = ask(model_client, SEARCH, query="le moulin est contrôlé par un inspecteur", mode=mode)["search"]
+    assert page["edges"][0]["node"]["id"] == f"{MILLERS_ID}/L2"
+    assert page["model"] == "words-1"
+    lists = {place["list"] for place in page["edges"][0]["places"]}
+    assert lists == {"HYBRID": {"vector", "bm25", "section"}}.get(mode, {mode.lower()})
+
+
+@pytest.mark.parametrize("mode", ["VECTOR", "HIERARCHICAL"])
+def test_modes_that_need_a_model_say_how_to_make_one(client: TestClient, mode: str) -> None:
+    assert refusal(client, SEARCH, query="pain", mode=mode) == ("no model is active: run `lexgraph train`", "NotReady")
+
+
+def test_pooling_can_be_left_out(client: TestClient) -> None:
+    pooled, alone = (ask(client, SEARCH, query="farine", pooled=choice)["search"]["edges"] for choice in (True, False))
+    assert pooled[0]["score"] != alone[0]["score"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("first", [1, 3, 100])
+def test_pages_walk_every_hit_once_in_the_order_of_one_long_page(model_client: TestClient, mode: str, first: int) -> None:
+    whole = found(model_client, ALL, mode=mode, first=100)
+    walked: list[str] = []
+    after = None
+    while True:
+        page = ask(model_client, SEARCH, query=ALL, mode=mode, first=first, after=after)["search"]
+        info = page["pageInfo"]
+        assert info["hasPreviousPage"] == bool(walked)
+        assert (info["startCursor"], info["endCursor"]) == (page["edges"][0]["cursor"], page["edges"][-1]["cursor"])
+        walked += [edge["node"]["id"] for edge in page["edges"]]
+        if not info["hasNextPage"]:
+            break
+        after = info["endCursor"]
+    assert walked == whole
+    assert len(set(walked)) == len(walked) >= 5
+
+
+def test_a_page_without_hits_has_no_cursors(client: TestClient) -> None:
+    page = ask(client, SEARCH, query="xylophone", mode="BM25")["search"]
+    assert page["edges"] == []
+    assert page["pageInfo"] == {"hasNextPage": False, "hasPreviousPage": False, "startCursor": None, "endCursor": None}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_filter_by_act_lets_only_its_articles_answer(model_client: TestClient, mode: str) -> None:
+    hits = found(model_client, ALL, mode=mode, filter={"act": MILLERS_ID})
+    assert set(hits) == {f"{MILLERS_ID}/L1", f"{MILLERS_ID}/L2"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_filter_by_section_lets_only_articles_below_it_answer(model_client: TestClient, mode: str) -> None:
+    hits = found(model_client, ALL, mode=mode, filter={"section": f"{BAKERS_ID}/partie-legislative/livre-ii"})
+    assert set(hits) == {f"{BAKERS_ID}/L121-1", f"{BAKERS_ID}/L121-2"}
+
+
+def test_the_filter_by_day_keeps_articles_from_their_first_day_until_the_day_before_their_end(client: TestClient) -> None:
+    def in_force(day: str) -> set[str]:
+        hits = found(client, "boulanger", filter={"section": f"{BAKERS_ID}/partie-legislative/livre-ii", "inForceOn": day})
+        return {id.rpartition("/")[2] for id in hits}
+
+    assert in_force("1997-05-18") == {"L121-2"}  # L121-1 begins on day 10,000
+    assert in_force("1997-05-19") == {"L121-1", "L121-2"}
+    assert in_force("2024-10-03") == {"L121-1", "L121-2"}
+    assert in_force("2024-10-04") == {"L121-1"}  # L121-2 ended before day 20,000
+
+
+def test_conditions_of_a_filter_must_all_hold(client: TestClient) -> None:
+    where = {"act": MILLERS_ID, "section": f"{BAKERS_ID}/partie-legislative"}
+    assert found(client, "farine", filter=where) == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "problem", "code"),
+    [
+        ({"query": ""}, "the query is empty", "BadQuery"),
+        ({"query": " \n\t "}, "the query is empty", "BadQuery"),
+        ({"query": "a" * 100_000}, "the query has 100,000 characters; at most 2,000 are answered", "BadQuery"),
+        ({"query": "pain", "first": 0}, "first: 0 is not between 1 and 100", "BadQuery"),
+        ({"query": "pain", "first": -1}, "first: -1 is not between 1 and 100", "BadQuery"),
+        ({"query": "pain", "first": 1000}, "first: 1000 is not between 1 and 100", "BadQuery"),
+        ({"query": "pain", "after": ""}, "after: '' is not a cursor of this list", "BadQuery"),
+        ({"query": "pain", "after": "é\ud83d"}, "is not a cursor of this list", "BadQuery"),
+        ({"query": "pain", "after": "MTAuYWJj"}, "after: 'MTAuYWJj' is not a cursor of this list", "BadQuery"),
+        ({"query": "pain", "filter": {"act": "fr/NOTHING"}}, "no such act: fr/NOTHING", "NotFound"),
+        ({"query": "pain", "filter": {"section": BAKERS_ID}}, f"no such section: {BAKERS_ID}", "NotFound"),
+        ({"query": "pain", "filter": {"inForceOn": "2024-02-30"}}, 'cannot represent a Date: "2024-02-30"', ""),
+        ({"query": "pain", "filter": {"inForceOn": "yesterday"}}, 'cannot represent a Date: "yesterday"', ""),
+        ({"query": "pain", "filter": {"inForceOn": 2024}}, "cannot represent a Date", ""),
+        ({"query": "pain", "first": 10**10}, "Int cannot represent non 32-bit signed integer value", ""),
+        ({"query": "pain", "mode": "MAGIC"}, "Value 'MAGIC' does not exist in 'SearchMode' enum", ""),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named(client: TestClient, variables: dict[str, Any], problem: str, code: str) -> None:
+    message, found_code = refusal(client, SEARCH, **variables)
+    assert problem in message
+    assert found_code == code
+
+
+def test_a_cursor_belongs_to_one_search(client: TestClient) -> None:
+    cursor = ask(client, SEARCH, query="pain", first=1)["search"]["pageInfo"]["endCursor"]
+    for other in ({"query": "farine"}, {"query": "pain", "mode": "BM25"}, {"query": "pain", "filter": {"act": BAKERS_ID}}):
+        assert refusal(client, SEARCH, after=cursor, **other)[1] == "BadQuery"
+    assert ask(client, SEARCH, query="pain", first=3, after=cursor)["search"]["edges"]  # the length of a page may change
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "🥖",
+        "' OR 1=1 --",
+        '"}) MATCH (n) DETACH DELETE n //',
+        "\x00",
+        "«»",
+        "l'",
+        "*",
+        "pain\u0301",
+        "ﬁ İ ß",
+        "\ud83d",
+        "$ids",
+        "x" * 2000,
+    ],
+)
+def test_any_text_is_a_query(model_client: TestClient, query: str) -> None:
+    for mode in MODES:
+        assert "errors" not in answer(model_client, SEARCH, query=query, mode=mode)
+
+
+def test_a_longer_page_costs_no_more_graph_queries(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    rows = EmbeddedGraph.rows
+
+    def counted(graph: EmbeddedGraph, statement: str, **parameters: Any) -> Any:
+        asked.append(statement)
+        return rows(graph, statement, **parameters)
+
+    monkeypatch.setattr(EmbeddedGraph, "rows", counted)
+    query = """query($query: String!, $first: Int!) { search(query: $query, first: $first) { edges { snippet { text } node {
+      id act { title } parent { id } ancestors { id ... on Section { heading } } next { text } previous { text }
+      siblings { id act { title } } cites { edges { node { id ... on Article { act { title } } } } }
+      citedBy { edges { node { text act { title } ancestors { id } } } } } } } }"""
+
+    def cost(first: int) -> list[str]:
+        asked.clear()
+        assert len(ask(client, query, query="la farine du pain et le boulanger", first=first)["search"]["edges"]) == first
+        return sorted(asked)
+
+    short = cost(2)
+    assert cost(8) == short
+    assert {"acts_by_id", "sections_by_id", "contents", "next_articles", "previous_articles", "cites", "cited_by"} <= set(short)
