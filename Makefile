@@ -14,7 +14,7 @@ test: $(VENV)/.dev check
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
 # The lock holds names, versions and hashes; the extras of pyproject.toml say which of them are installed.

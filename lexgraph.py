@@ -95,7 +95,7 @@ def ingest(
         report = ingest_source(run.home, path, format, memory_mb=run.settings.memory_mb, progress=run.progress)
         out.print(f"{path.name}: " + (", ".join(f"{n} {what}" for what, n in summary(report)) or "nothing changed"))
         for record in report.rejected[:20]:
-            err.print(f"rejected: {record.file}: {record.place}: {record.reason}", markup=False)
+            err.print(f"rejected: {record.file}: {record.place}: {record.reason}", markup=False, soft_wrap=True)
         rejected += len(report.rejected)
         broken += report.broken_files
     if rejected:

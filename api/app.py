@@ -1,10 +1,12 @@
 """The HTTP app: GraphQL, and whether it is alive and ready."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+import socket
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+import uvicorn
 from cross_web import HTTPException
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -19,7 +21,7 @@ from api.limits import BodyLimit, Limits
 from api.loading import Reading
 from api.schema import make_schema
 from api.snapshot import LoadModel, SnapshotHolder
-from schema.errors import NotReady
+from schema.errors import BadSetting, NotReady
 from schema.settings import Settings
 
 _READING = "lexgraph.reading"
@@ -123,3 +125,40 @@ def make_app(settings: Settings, load_model: LoadModel, limits: Limits = Limits(
     )
     app.state.holder = holder
     return app
+
+
+class _AnnouncingServer(uvicorn.Server):
+    """A server that says so once it answers, not before."""
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Open for requests, then announce it."""
+        await super().startup(sockets)
+        if self.started:
+            self._announce()
+
+
+def serve(settings: Settings, load_model: LoadModel, announce: Callable[[str], None]) -> None:
+    """Answer on the address of the settings until interrupted.
+
+    Args:
+        announce: called with the address (``http://…``) as soon as requests are answered.
+
+    Raises:
+        BadSetting: the address cannot be listened on.
+    """
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host, settings.port))
+    except OSError as error:
+        listening.close()
+        raise BadSetting(f"cannot listen on {settings.host} port {settings.port}: {error.strerror}") from None
+    host, port = listening.getsockname()[:2]
+    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    config = uvicorn.Config(make_app(settings, load_model), log_level=settings.log_level, access_log=False)
+    _AnnouncingServer(config, lambda: announce(address)).run(sockets=[listening])

@@ -1,0 +1,197 @@
+"""The command line on the tiny law: what a user sees, and the exit code of every mistake."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from schema.errors import LexgraphError
+from tests.tiny_law import BAKERS, article, bakers, code, section, write_law
+
+ROOT = Path(__file__).parents[1]
+
+
+def run(home: Path, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, str(ROOT / "lexgraph.py"), *arguments],
+        env=os.environ | {"LEXGRAPH_HOME": str(home)} | environment,
+        capture_output=True,
+        text=True,
+        cwd=home if home.is_dir() else ROOT,
+        check=False,
+    )
+
+
+def test_ingest_then_index_then_search_finds_the_article(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    done = run(home, "ingest", str(write_law(tmp_path / "law")))
+    assert done.returncode == 0, done.stderr
+    assert "10 articles created" in done.stdout
+    assert "10 articles" in run(home, "index").stdout
+    shown = run(home, "search", "licenciement du boulanger malade", "--first", "1").stdout
+    assert "L121-2" in shown
+    assert "Code de la boulangerie" in shown
+    assert "licenciement" in shown
+    again = run(home, "ingest", str(tmp_path / "law"))
+    assert "nothing changed" in again.stdout or "unchanged" in again.stdout
+    assert "nothing changed" in run(home, "index").stdout
+
+
+def test_search_as_json_says_why_each_hit_is_there(tiny_home: Path) -> None:
+    hits = json.loads(run(tiny_home, "search", "farine du pain", "--json", "--first", "3").stdout)
+    assert len(hits) == 3
+    assert {"id", "number", "path", "snippet", "matched", "places", "score"} <= hits[0].keys()
+    assert hits[0]["places"]["bm25"]["rank"] >= 1
+    assert set(hits[0]["matched"]) & {"farine", "pain"}
+
+
+def test_filters_narrow_the_search(tiny_home: Path) -> None:
+    hits = json.loads(run(tiny_home, "search", "farine", "--act", "fr/LEGITEXT000000000002", "--json").stdout)
+    assert {hit["id"].rsplit("/", 1)[0] for hit in hits} == {"fr/LEGITEXT000000000002"}
+    early = json.loads(run(tiny_home, "search", "boulanger", "--in-force-on", "1980-01-01", "--json").stdout)
+    assert "fr/LEGITEXT000000000001/L121-1" not in {hit["id"] for hit in early}
+
+
+def test_cypher_reads_with_parameters_and_does_not_write(tiny_home: Path) -> None:
+    found = run(tiny_home, "cypher", "MATCH (a:Article {number: $n}) RETURN a.id AS id", "--param", "n=L121-1", "--json")
+    assert json.loads(found.stdout) == {"id": "fr/LEGITEXT000000000001/L121-1"}
+    written = run(tiny_home, "cypher", "CREATE (:Act {id: 'x'})")
+    assert written.returncode == 64
+    assert "read-only" in written.stderr
+
+
+def test_a_long_answer_is_cut_and_says_so(tiny_home: Path) -> None:
+    done = run(tiny_home, "cypher", "MATCH (a:Article) RETURN a.id AS id", "--json", LEXGRAPH_CYPHER_MAX_ROWS="3")
+    assert len(done.stdout.splitlines()) == 3
+    assert "first 3 rows" in done.stderr
+
+
+def test_citations_are_counted_and_those_outside_listed(tiny_home: Path) -> None:
+    counted = run(tiny_home, "citations").stdout
+    assert "to articles of the graph" in counted
+    listed = run(tiny_home, "citations", "--outside").stdout.splitlines()
+    assert listed == ["fr/LEGITEXT000000000001/L121-2\tarticle\tLEGIARTI000000000999\tarticle L. 9"]
+
+
+def test_the_canonical_dump_goes_to_a_file_or_the_terminal(tiny_home: Path, tmp_path: Path) -> None:
+    assert run(tiny_home, "export", str(tmp_path / "dump.jsonl")).returncode == 0
+    assert (tmp_path / "dump.jsonl").read_text() == run(tiny_home, "export", "-").stdout
+
+
+def test_doctor_names_every_setting_and_what_is_missing(tiny_home: Path) -> None:
+    done = run(tiny_home, "doctor", LEXGRAPH_PORT="8123")
+    assert "environment LEXGRAPH_PORT" in done.stdout
+    assert "FAIL  model: no model is active" in done.stdout
+    assert done.returncode == 1
+
+
+def test_quiet_shows_no_progress(tmp_path: Path) -> None:
+    law = write_law(tmp_path / "law")
+    assert run(tmp_path / "loud", "ingest", str(law)).stderr
+    assert not run(tmp_path / "quiet", "--quiet", "ingest", str(law)).stderr
+
+
+_MISTAKES = [
+    (("search", ""), 64, "empty"),
+    (("search", "x" * 100_000), 64, "100,000 characters"),
+    (("search", "pain", "--in-force-on", "hier"), 64, "not a date"),
+    (("search", "pain", "--act", "fr/none"), 68, "no such act"),
+    (("search", "pain", "--mode", "vector"), 69, "lexgraph train"),
+    (("ingest", "no-such-file.json"), 66, "no-such-file.json"),
+    (("evaluate", "--questions", "no-such-file.jsonl"), 66, "no-such-file.jsonl"),
+    (("evaluate", "--split", "tset"), 64, "tset"),
+    (("cypher", "MATCH (a:Articl) RETURN a"), 64, "Articl"),
+    (("cypher", "RETURN 1", "--param", "n"), 64, "name=value"),
+    (("train", "--recipe", "none"), 78, "none"),
+    (("search",), 2, "Missing argument"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "exit_code", "told"), _MISTAKES, ids=lambda value: str(value)[:40])
+def test_a_mistake_is_one_clear_line_and_an_exit_code(
+    tiny_home: Path, arguments: tuple[str, ...], exit_code: int, told: str
+) -> None:
+    done = run(tiny_home, *arguments)
+    assert done.returncode == exit_code, done.stderr
+    assert told in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_without_a_graph_every_verb_says_what_to_do(tmp_path: Path) -> None:
+    for verb in (("index",), ("train",), ("evaluate",), ("search", "pain"), ("status",), ("cypher", "RETURN 1"), ("citations",)):
+        done = run(tmp_path / "none", *verb)
+        assert done.returncode == 69
+        assert "lexgraph ingest" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_rejected_records_are_named_and_the_exit_code_tells(tmp_path: Path) -> None:
+    good, nameless = article(1, "L1", "<p>Un.</p>"), article(2, None, "<p>Deux.</p>")
+    law = write_law(tmp_path / "law", code(BAKERS, "Code", section(1, "Livre Ier", good, nameless)))
+    done = run(tmp_path / "home", "ingest", str(law))
+    assert done.returncode == 3
+    assert "without a number" in done.stderr
+    assert "1 articles created" in done.stdout
+    assert (tmp_path / "home" / "quarantine" / "legi.jsonl").exists()
+
+
+def test_a_truncated_file_is_named_with_its_place_and_the_others_are_loaded(tmp_path: Path) -> None:
+    law = write_law(tmp_path / "law")
+    broken = law / f"{BAKERS}.json"
+    broken.write_text(json.dumps(bakers())[:500])
+    done = run(tmp_path / "home", "ingest", str(law))
+    assert done.returncode == 65
+    assert f"{BAKERS}.json" in done.stderr
+    assert "line 1, column" in done.stderr
+    assert "2 articles created" in done.stdout
+
+
+def test_a_bad_setting_is_named(tiny_home: Path) -> None:
+    done = run(tiny_home, "status", LEXGRAPH_PORT="ninety")
+    assert done.returncode == 78
+    assert "LEXGRAPH_PORT" in done.stderr
+
+
+def test_exit_codes_and_http_statuses_are_told_for_every_error() -> None:
+    def below(error: type[LexgraphError]) -> set[type[LexgraphError]]:
+        return {error}.union(*(below(kind) for kind in error.__subclasses__()))
+
+    for error in below(LexgraphError):
+        assert 0 < error.exit_code < 126
+        assert 400 <= error.http_status < 600
+
+
+def test_the_server_answers_without_torch_and_says_how_to_ask(tiny_home: Path, tmp_path: Path) -> None:
+    banned = tmp_path / "banned"
+    for name in ("torch", "torch_geometric", "sklearn", "transformers"):
+        (banned / name).mkdir(parents=True)
+        (banned / name / "__init__.py").write_text("raise RuntimeError('the server must not import this')\n")
+    command = [sys.executable, str(ROOT / "lexgraph.py"), "serve", "--port", "0"]
+    environment = os.environ | {"LEXGRAPH_HOME": str(tiny_home), "PYTHONPATH": str(banned)}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None
+            told = next(line for line in server.stderr if line.startswith("Serving on "))
+            body = json.dumps({"query": '{ search(query: "farine", first: 1) { edges { node { number } } } }'}).encode()
+            request = urllib.request.Request(told.split()[2], body, {"Content-Type": "application/json"})
+            with urllib.request.urlopen(request) as response:
+                answer = json.load(response)
+            assert "curl" in server.stderr.readline() + server.stderr.readline()
+        finally:
+            server.terminate()
+    assert answer["data"]["search"]["edges"]
+
+
+def test_a_port_in_use_is_a_clear_error(tiny_home: Path) -> None:
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = run(tiny_home, "serve", "--port", str(taken.getsockname()[1]))
+    assert done.returncode == 78
+    assert "cannot listen" in done.stderr
