@@ -120,7 +120,9 @@ def _elements(node: Json, name: str) -> Iterator[Json]:
 def _content(node: Json) -> str:
     if node.get("type") == "text":
         return str(node.get("text") or "")
-    return "".join(_content(cast(Json, child)) for child in cast(list[Any], node.get("children") or []) if isinstance(child, dict))
+    return "".join(
+        _content(cast(Json, child)) for child in cast(list[Any], node.get("children") or []) if isinstance(child, dict)
+    )
 
 
 def _texts(node: Json, name: str) -> Iterator[str]:
@@ -136,9 +138,7 @@ def normal_title(title: str) -> str:
     return re.sub(r"[^a-z0-9]", "", fold(title.lower()))
 
 
-def questions_of(
-    sheets: Iterable[Sheet], articles: Mapping[str, str], below: Mapping[str, frozenset[str]]
-) -> Iterator[Question]:
+def questions_of(sheets: Iterable[Sheet], articles: Mapping[str, str], below: Mapping[str, frozenset[str]]) -> Iterator[Question]:
     """The questions of the benchmark.
 
     Args:

@@ -14,7 +14,10 @@ from bm25s.stopwords import STOPWORDS_EN, STOPWORDS_FRENCH
 
 from schema.identifiers import fold
 
-_STOP_WORDS = {"fr": frozenset(STOPWORDS_FRENCH) | {"cette", "cet", "dont", "où", "si", "sans", "ainsi"}, "en": frozenset(STOPWORDS_EN)}
+_STOP_WORDS = {
+    "fr": frozenset(STOPWORDS_FRENCH) | {"cette", "cet", "dont", "où", "si", "sans", "ainsi"},
+    "en": frozenset(STOPWORDS_EN),
+}
 _ALGORITHMS = {"fr": "french", "en": "english"}
 _ELISION = r"(?:jusqu|lorsqu|puisqu|quoiqu|qu|[cdjlmnst])['\u2019]"
 # "L. 1234-9", "R.* 12", "D1234": one word. A bare letter, a blank and a plain number ("il y a 15 jours") is none.

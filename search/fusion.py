@@ -23,21 +23,17 @@ def standard_scores(scores: Scores, depth: int = DEPTH) -> Scores:
         scores: float32[n]; -inf where a filter leaves an article out (it stays -inf).
     """
     n = len(scores)
-    if n > depth:
-        head = np.partition(scores, n - depth)[n - depth :]
-    else:
-        head = scores
+    head = np.partition(scores, n - depth)[n - depth :] if n > depth else scores
     head = head[np.isfinite(head)]
     if not len(head):
         return np.full_like(scores, -np.inf)
     spread = float(head.std())
     if spread < 1e-9:
         return np.where(np.isfinite(scores), np.float32(0), np.float32(-np.inf))
-    result = np.maximum(scores, head.min())
+    result: Scores = np.maximum(scores, head.min())
     result -= head.mean()
     result /= spread
-    if len(head) < min(n, depth):
-        result[~np.isfinite(scores)] = -np.inf
+    result[~np.isfinite(scores)] = -np.inf
     return result
 
 

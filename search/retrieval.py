@@ -176,6 +176,8 @@ class Retriever:
             lists["vector"] = np.maximum(dense, dense[np.isfinite(dense)].min()) if np.isneginf(dense).any() else dense
             if model.questions is not None and weights.get("questions"):
                 lists["questions"] = model.questions.votes(vector, len(self.corpus.articles))
+        if model is None and not any((_masked(found, mask) > 0).any() for found in lists.values()):
+            return np.full(len(self.corpus.articles), -np.inf, np.float32), lists  # no word of the query is there
         comparable = {
             name: _masked(scores, mask) if name == "questions" else standard_scores(_masked(scores, mask))
             for name, scores in lists.items()
@@ -207,11 +209,13 @@ class Retriever:
         Filters are applied before ranking: as long as an article that passes them answers, the page has it.
 
         Raises:
-            BadQuery: the query is empty or too long.
+            BadQuery: the query is empty or too long, or the page is none.
             NotFound: a filter names no act or section.
             NotReady: the mode needs a model, and none is active.
         """
         query = self.check_query(query)
+        if first < 0 or offset < 0:
+            raise BadQuery(f"not a page: {first} hits from {offset} on")
         mask = self.corpus.mask(filter.act, filter.section, filter.in_force_on)
         scores, lists = self.scores(query, mode, mask=mask, pooled=pooled)
         page = top(scores, min(offset + first, DEEPEST))[offset:]

@@ -82,9 +82,7 @@ def group_documents(corpus: Corpus, words: Sequence[list[str]], above: Sequence[
         yield headings * HEADING_WEIGHT + [w for p in positions for w in words[p][len(headings) :]]
 
 
-def build_text_index(
-    home: Path, corpus: Corpus, text: CorpusText, options: Bm25Options, *, progress: Progress = silent
-) -> Path:
+def build_text_index(home: Path, corpus: Corpus, text: CorpusText, options: Bm25Options, *, progress: Progress = silent) -> Path:
     """Make the index of a corpus, unless it is there; the folder that holds it.
 
     Raises:
@@ -134,6 +132,6 @@ def open_text_index(home: Path, corpus_sha256: str, options: Bm25Options) -> Tex
 
 def remove_other_indexes(home: Path, keep: str) -> None:
     """Remove the indexes of law that the graph no longer holds, and what killed runs left."""
-    for folder in (home / FOLDER).iterdir():
+    for folder in (home / FOLDER).glob("*"):
         if folder.name != keep:
             shutil.rmtree(folder, ignore_errors=True)

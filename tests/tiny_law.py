@@ -38,7 +38,14 @@ def article(
 def section(serial: int, heading: str, *children: Json) -> Json:
     """A section node."""
     source_id = f"LEGISCTA{serial:012}"
-    data = {"id": source_id, "cid": source_id, "title": heading, "etat": "VIGUEUR", "dateDebut": "1970-01-01", "dateFin": "2999-01-01"}
+    data = {
+        "id": source_id,
+        "cid": source_id,
+        "title": heading,
+        "etat": "VIGUEUR",
+        "dateDebut": "1970-01-01",
+        "dateFin": "2999-01-01",
+    }
     return {"type": "section", "data": data, "children": list(children)}
 
 
@@ -64,15 +71,33 @@ def bakers() -> Json:
             section(
                 2,
                 "Livre Ier : Du pain",
-                article(1, "L111-1", "<p>Le pain est fait de farine, d'eau, de sel et de levain.</p><p>Il est cuit au four.</p>", versions=(101, 102)),
-                article(2, "L111-2", f"<p>La baguette pèse deux cent cinquante grammes, sous réserve de l'{link(101, 'article L. 111-1')}.</p>"),
-                article(3, "L111-3", f"<p>Le pain vendu à la coupe est pesé devant le client ({link(2, 'livre Ier', 'LEGISCTA')}).</p>"),
+                article(
+                    1,
+                    "L111-1",
+                    "<p>Le pain est fait de farine, d'eau, de sel et de levain.</p><p>Il est cuit au four.</p>",
+                    versions=(101, 102),
+                ),
+                article(
+                    2,
+                    "L111-2",
+                    f"<p>La baguette pèse deux cent cinquante grammes, sous réserve de l'{link(101, 'article L. 111-1')}.</p>",
+                ),
+                article(
+                    3,
+                    "L111-3",
+                    f"<p>Le pain vendu à la coupe est pesé devant le client ({link(2, 'livre Ier', 'LEGISCTA')}).</p>",
+                ),
             ),
             section(
                 3,
                 "Livre II : Du boulanger",
                 article(4, "L121-1", "<p>Le boulanger se repose un jour par semaine ; son apprenti aussi.</p>", first_day=10_000),
-                article(5, "L121-2", f"<p>Le licenciement du boulanger malade est nul ({link(999, 'article L. 9')} du code civil).</p>", end_day=20_000),
+                article(
+                    5,
+                    "L121-2",
+                    f"<p>Le licenciement du boulanger malade est nul ({link(999, 'article L. 9')} du code civil).</p>",
+                    end_day=20_000,
+                ),
             ),
         ),
         section(
@@ -93,7 +118,11 @@ def millers() -> Json:
         section(
             21,
             "Titre Ier : De la farine",
-            article(21, "L1", f"<p>Le meunier livre la farine au boulanger ({link(4, 'article L. 121-1 du code de la boulangerie')}).</p>"),
+            article(
+                21,
+                "L1",
+                f"<p>Le meunier livre la farine au boulanger ({link(4, 'article L. 121-1 du code de la boulangerie')}).</p>",
+            ),
             article(22, "L2", "<p>Le moulin est contrôlé chaque année par un inspecteur.</p>"),
         ),
     )
