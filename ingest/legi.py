@@ -125,6 +125,10 @@ def _walk(reading: _Reading, act: Act, root: Json) -> None:
     stack = list(reversed(_children(reading, act, root, "$", act.id, 1, ancestors)))
     while stack:
         node, section_id, level, above = stack.pop()
+        if node.data["data"]["id"] in reading.seen:
+            reading.reject(node.place, f"repeated identifier {node.data['data']['id']}", node.data)
+            continue
+        reading.seen.add(node.data["data"]["id"])
         if section_id is None:
             reading.articles.append(node)
             continue
@@ -163,14 +167,15 @@ def _children(
         reading.reject(f"{place}.children", "not a list", found)
         return []
     kept: list[tuple[_Node, bool]] = []
+    here: set[str] = set()
     for position, child in enumerate(cast(list[Any], found)):
         at = f"{place}.children[{position}]"
         try:
-            is_section = _check_node(child, ancestors, reading.seen)
+            is_section = _check_node(child, ancestors, here)
         except _Reject as error:
             reading.reject(at, str(error), child)
             continue
-        reading.seen.add(child["data"]["id"])
+        here.add(child["data"]["id"])
         kept.append((_Node(at, child, parent_id, position), is_section))
     headed = [(str(n.data["data"].get("title") or ""), _permanent(n.data["data"])) for n, is_section in kept if is_section]
     identifiers = iter(section_ids(parent_id, headed))
@@ -192,11 +197,11 @@ def _permanent(data: Json) -> str:
     return cid if isinstance(cid, str) and cid else data["id"]
 
 
-def _check_node(node: object, ancestors: frozenset[str], seen: set[str]) -> bool:
+def _check_node(node: object, ancestors: frozenset[str], siblings: set[str]) -> bool:
     """Whether the node is a section (else an article).
 
     Raises:
-        _Reject: it is neither, or its identifier was met before.
+        _Reject: it is neither, or has the identifier of a sibling or of a section that it stands in.
     """
     if not isinstance(node, dict) or not isinstance(cast(Json, node).get("data"), dict):
         raise _Reject("not an object with data")
@@ -209,7 +214,7 @@ def _check_node(node: object, ancestors: frozenset[str], seen: set[str]) -> bool
         raise _Reject(f"not an identifier of {'a section' if kind == 'section' else 'an article'}: {identifier!r}")
     if identifier in ancestors:
         raise _Reject(f"a cycle in the tree: section {identifier} contains itself")
-    if identifier in seen:
+    if identifier in siblings:
         raise _Reject(f"repeated identifier {identifier}")
     if kind == "article":
         number = cast(Json, node)["data"].get("num")

@@ -39,13 +39,12 @@ def standard_scores(scores: Scores, depth: int = DEPTH) -> Scores:
 
 def weighted(lists: Mapping[str, Scores], weights: Mapping[str, float]) -> Scores:
     """The weighted sum of lists that are comparable already; a list without a weight is left out."""
-    fused: Scores | None = None
-    for name, scores in lists.items():
-        weight = np.float32(weights.get(name, 0))
-        if weight:
-            fused = scores * weight if fused is None else fused + scores * weight
-    if fused is None:
+    chosen = [(scores, np.float32(weights[name])) for name, scores in lists.items() if weights.get(name)]
+    if not chosen:
         raise ValueError("no list has a weight")
+    fused: Scores = np.zeros_like(chosen[0][0])
+    for scores, weight in chosen:
+        fused += scores * weight
     return fused
 
 

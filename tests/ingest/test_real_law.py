@@ -40,7 +40,12 @@ def test_every_edge_of_the_publication_is_in_the_graph(graph: EmbeddedGraph) -> 
 
 def test_citations_by_what_they_cite(graph: EmbeddedGraph) -> None:
     assert Counter(row["label"] for row in graph.rows("citations")) == {"Article": 33_335, "Section": 79}
-    assert {row["kind"]: row["n"] for row in graph.rows("outside_counts")} == {"act": 924, "article": 6_148, "page": 23, "section": 67}
+    assert {row["kind"]: row["n"] for row in graph.rows("outside_counts")} == {
+        "act": 924,
+        "article": 6_148,
+        "page": 23,
+        "section": 67,
+    }
     articles = Counter(row["target"][:8] for row in graph.rows("outside_citations") if row["target_kind"] == "article")
     assert articles == {"LEGIARTI": 6_000, "JORFARTI": 148}
 
