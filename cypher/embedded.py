@@ -5,6 +5,7 @@ in the place of the old one in a single rename: a process killed at any moment l
 readers go on with the release that they opened, and a half-written graph is never seen.
 """
 
+import ctypes
 import fcntl
 import os
 import re
@@ -52,6 +53,7 @@ class EmbeddedGraph:
         if read_only and not path.exists():
             raise NotReady(f"no graph at {path}: run `lexgraph ingest` first")
         self.path = copy_of or path
+        self._file = path
         self.changed = False
         self._statements = statements(self.engine)
         self._timeout_ms = int(timeout_s * 1000)
@@ -160,6 +162,21 @@ class EmbeddedGraph:
         self._connections.clear()
         self._database.close()
 
+    def checkpoint(self) -> None:
+        """Bring all that was written into the one file."""
+        self._run("CHECKPOINT", {})
+
+    def abandon(self) -> None:
+        """Leave a graph that could not be written to its end.
+
+        The engine writes once more when it is closed, and ends the whole process where the disk refuses that
+        too. So its objects are kept alive, and the space of its files is given back by cutting them to nothing.
+        """
+        for held in (self._database, *self._connections):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
+        for path in self._file.parent.glob(self._file.name + "*"):
+            os.truncate(path, 0)
+
     def __enter__(self) -> "EmbeddedGraph":
         return self
 
@@ -223,9 +240,14 @@ def release(home: Path, *, memory_mb: int = 512) -> Generator[EmbeddedGraph]:
                         graph.make_tables()
                     yield graph
                     if graph.changed:
-                        graph._run("CHECKPOINT", {})
-                finally:
+                        graph.checkpoint()
+                except StorageFull:
+                    graph.abandon()
+                    raise
+                except BaseException:
                     graph.close()
+                    raise
+                graph.close()
                 if graph.changed:
                     _sync(following)
                     os.replace(following, current)
@@ -249,7 +271,7 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-_FULL = re.compile(r"no space left|file too large|disk quota", re.IGNORECASE)
+_FULL = re.compile(r"no space left|file too large|disk quota|cannot write to file", re.IGNORECASE)
 _TIMEOUT = re.compile(r"^Interrupted", re.IGNORECASE)
 
 

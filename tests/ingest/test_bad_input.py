@@ -8,8 +8,8 @@ import pytest
 
 from cypher.embedded import open_graph
 from ingest.legi import read_act
-from ingest.questions_jsonl import read_questions_file
 from ingest.quarantine import quarantined
+from ingest.questions_jsonl import read_questions_file
 from ingest.sources import ingest, summary
 from schema.errors import BadSource, LexgraphError, MissingFile
 from tests.helpers import dump
@@ -118,7 +118,12 @@ RECORDS: dict[str, tuple[Json, str, str, int]] = {
     "not an object": ({"type": "article"}, AT, "not an object with data", 1),
     "another type": ({"type": "annex", "data": {"id": "x"}}, AT, "neither a section nor an article: type 'annex'", 1),
     "another identifier": ({"type": "article", "data": {"id": "JORF1"}}, AT, "not an identifier of an article: 'JORF1'", 1),
-    "a word for a date": (DATED | {"data": DATED["data"] | {"dateDebut": "yesterday"}}, AT, "a date that is none: 'yesterday'", 1),
+    "a word for a date": (
+        DATED | {"data": DATED["data"] | {"dateDebut": "yesterday"}},
+        AT,
+        "a date that is none: 'yesterday'",
+        1,
+    ),
     "a date past all time": (DATED | {"data": DATED["data"] | {"dateFin": 10**30}}, AT, f"a date that is none: {10**30}", 1),
     "a section's date": (
         INNER | {"data": INNER["data"] | {"dateDebut": "2020-02-30"}},
@@ -126,11 +131,26 @@ RECORDS: dict[str, tuple[Json, str, str, int]] = {
         "a date that is none: '2020-02-30'",
         4,
     ),
-    "a section's date past all time": (INNER | {"data": INNER["data"] | {"dateFin": 10**30}}, AT, f"a date that is none: {10**30}", 4),
+    "a section's date past all time": (
+        INNER | {"data": INNER["data"] | {"dateFin": 10**30}},
+        AT,
+        f"a date that is none: {10**30}",
+        4,
+    ),
     "text that is none": (DATED | {"data": DATED["data"] | {"texteHtml": ["x"]}}, AT, "texteHtml is not text: ['x']", 1),
-    "half a character": (DATED | {"data": DATED["data"] | {"texteHtml": "<p>\ud800</p>"}}, AT, "texteHtml holds half a character (a lone surrogate)", 1),
-    "versions that are none": (DATED | {"data": DATED["data"] | {"articleVersions": "x"}}, AT, "articleVersions is not a list", 1),
-}  # fmt: skip
+    "half a character": (
+        DATED | {"data": DATED["data"] | {"texteHtml": "<p>\ud800</p>"}},
+        AT,
+        "texteHtml holds half a character (a lone surrogate)",
+        1,
+    ),
+    "versions that are none": (
+        DATED | {"data": DATED["data"] | {"articleVersions": "x"}},
+        AT,
+        "articleVersions is not a list",
+        1,
+    ),
+}
 
 
 @pytest.mark.parametrize(("record", "place", "reason", "lost"), RECORDS.values(), ids=RECORDS)
@@ -290,7 +310,7 @@ def test_a_question_file_that_is_missing_or_not_utf8_is_named(tmp_path: Path) ->
     for content in (None, question_line(text="pèse").replace("\\u00e8", "è").encode("latin-1")):
         if content:
             path.write_bytes(content)
-        with pytest.raises(LexgraphError, match="questions.jsonl") as caught:
+        with pytest.raises(LexgraphError, match=r"questions\.jsonl") as caught:
             read_questions_file(path, set())
         errors.append(caught.value)
     assert [type(error) for error in errors] == [MissingFile, BadSource]
