@@ -25,9 +25,6 @@ MATCH (s:Source) WHERE s.id = $id OR s.act_id = $act_id DELETE s;
 // name: create_source
 CREATE (:Source {id: $id, reader: $reader, act_id: $act_id, sha256: $sha256, records: $records, rejected: $rejected});
 
-// name: delete_act
-MATCH (a:Act {id: $id}) DETACH DELETE a;
-
 // name: create_acts
 UNWIND $rows AS r
 CREATE (:Act {
@@ -134,11 +131,6 @@ CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind, 
 // name: create_section_citations
 UNWIND $rows AS r
 MATCH (a:Article {id: r.article}) MATCH (b:Section {id: r.target})
-CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind, cited: r.cited}]->(b);
-
-// name: create_act_citations
-UNWIND $rows AS r
-MATCH (a:Article {id: r.article}) MATCH (b:Act {id: r.target})
 CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind, cited: r.cited}]->(b);
 
 // name: merge_outside

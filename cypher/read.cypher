@@ -91,9 +91,6 @@ MATCH (a:Article) RETURN a.id AS id, a.source_ids AS source_ids ORDER BY id;
 // name: section_source_ids
 MATCH (s:Section) RETURN s.id AS id, s.source_ids AS source_ids ORDER BY id;
 
-// name: act_source_ids
-MATCH (a:Act) RETURN a.id AS id, a.source_id AS source_id;
-
 // name: corpus_articles
 // Everything the index needs of the articles of the graph.
 MATCH (a:Article)<-[c:CONTAINS]-(p:Act|Section)
@@ -104,9 +101,6 @@ RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position
 MATCH (s:Section)<-[c:CONTAINS]-(p:Act|Section)
 RETURN s.id AS id, s.act_id AS act_id, p.id AS parent_id, c.position AS position, s.heading AS heading,
        s.level AS level;
-
-// name: corpus_next
-MATCH (a:Article)-[:NEXT]->(b:Article) RETURN a.id AS article, b.id AS following;
 
 // name: corpus_citations
 MATCH (a:Article)-[:CITES]->(b:Article) RETURN DISTINCT a.id AS article, b.id AS target;
@@ -152,10 +146,6 @@ UNWIND $ids AS id
 MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act {id: id})
 RETURN b.id AS id, a.id AS other, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind
 ORDER BY id, other, start;
-
-// name: articles_by_source_id
-// Articles of which $source_id is the publisher's identifier of some version.
-MATCH (a:Article) WHERE $source_id IN a.source_ids RETURN a.id AS id;
 
 // name: counts
 MATCH (n) RETURN label(n) AS label, count(*) AS n ORDER BY label;

@@ -103,6 +103,13 @@ INNER = section(
     section(62, "Chapitre Ier", article(63, "L612-1", "<p>Au fond.</p>")),
 )
 DATED = article(50, "L500-1", "<p>Daté.</p>")
+
+
+def having(record: Json, **data: object) -> Json:
+    """A record with other data."""
+    return record | {"data": record["data"] | data}
+
+
 AT = "$.children[0].children[2]"
 RECORDS: dict[str, tuple[Json, str, str, int]] = {
     "no number": (article(50, None, "<p>Sans numéro.</p>"), AT, "article LEGIARTI000000000050 without a number", 1),
@@ -119,33 +126,33 @@ RECORDS: dict[str, tuple[Json, str, str, int]] = {
     "another type": ({"type": "annex", "data": {"id": "x"}}, AT, "neither a section nor an article: type 'annex'", 1),
     "another identifier": ({"type": "article", "data": {"id": "JORF1"}}, AT, "not an identifier of an article: 'JORF1'", 1),
     "a word for a date": (
-        DATED | {"data": DATED["data"] | {"dateDebut": "yesterday"}},
+        having(DATED, dateDebut="yesterday"),
         AT,
         "a date that is none: 'yesterday'",
         1,
     ),
-    "a date past all time": (DATED | {"data": DATED["data"] | {"dateFin": 10**30}}, AT, f"a date that is none: {10**30}", 1),
+    "a date past all time": (having(DATED, dateFin=10**30), AT, f"a date that is none: {10**30}", 1),
     "a section's date": (
-        INNER | {"data": INNER["data"] | {"dateDebut": "2020-02-30"}},
+        having(INNER, dateDebut="2020-02-30"),
         AT,
         "a date that is none: '2020-02-30'",
         4,
     ),
     "a section's date past all time": (
-        INNER | {"data": INNER["data"] | {"dateFin": 10**30}},
+        having(INNER, dateFin=10**30),
         AT,
         f"a date that is none: {10**30}",
         4,
     ),
-    "text that is none": (DATED | {"data": DATED["data"] | {"texteHtml": ["x"]}}, AT, "texteHtml is not text: ['x']", 1),
+    "text that is none": (having(DATED, texteHtml=["x"]), AT, "texteHtml is not text: ['x']", 1),
     "half a character": (
-        DATED | {"data": DATED["data"] | {"texteHtml": "<p>\ud800</p>"}},
+        having(DATED, texteHtml="<p>\ud800</p>"),
         AT,
         "texteHtml holds half a character (a lone surrogate)",
         1,
     ),
     "versions that are none": (
-        DATED | {"data": DATED["data"] | {"articleVersions": "x"}},
+        having(DATED, articleVersions="x"),
         AT,
         "articleVersions is not a list",
         1,
