@@ -49,13 +49,16 @@ def weighted(lists: Mapping[str, Scores], weights: Mapping[str, float]) -> Score
 
 
 def reciprocal_rank(lists: Sequence[Scores], k: int = RECIPROCAL_RANK_K) -> Scores:
-    """The sum over lists of 1 / (k + rank); ranks count from 1, -inf stays -inf."""
+    """The sum over lists of 1 / (k + rank), ranks from 1; a list adds nothing to what it has at -inf.
+
+    What every list has at -inf stays there.
+    """
     fused = np.zeros(len(lists[0]), np.float32)
     for scores in lists:
         ranks = np.empty(len(scores), np.float32)
         ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-        fused += 1 / (k + ranks)
-    fused[~np.isfinite(lists[0])] = -np.inf
+        fused += np.where(np.isfinite(scores), 1 / (k + ranks), np.float32(0))
+    fused[fused == 0] = -np.inf
     return fused
 
 
