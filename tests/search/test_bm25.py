@@ -9,6 +9,7 @@ import pytest
 
 from cypher.embedded import open_graph
 from schema.errors import NotReady
+from search.analysis import analyzer
 from search.bm25 import Bm25Index
 from search.corpus import read_corpus
 from search.text_index import Bm25Options, build_text_index, group_documents, open_text_index, remove_other_indexes, tokenised
@@ -49,8 +50,6 @@ def test_scores_are_the_formula_over_articles_and_over_sections(tiny_home: Path,
 
 
 def tokenised_query(query: str) -> list[str]:
-    from search.analysis import analyzer
-
     return analyzer("fr").tokens(query)
 
 
