@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
@@ -55,7 +55,7 @@ class _Run:
         return Bm25Options(s.bm25_k1, s.bm25_b, s.section_bm25_k1, s.section_bm25_b)
 
     @contextmanager
-    def graph(self) -> Iterator[EmbeddedGraph]:
+    def graph(self) -> Generator[EmbeddedGraph]:
         with open_graph(self.home, memory_mb=self.settings.memory_mb, timeout_s=self.settings.query_timeout_s) as graph:
             yield graph
 
@@ -195,7 +195,7 @@ def _compare(run: _Run, source: str, part: str, recipe: str | None) -> "tuple[di
         index = run.index(graph)
         if recipe is None:
             active = next((row["recipe"] for row in model_rows(graph) if row["status"] == "active"), None)
-            recipe = active or run.settings.recipe
+            recipe = str(active or run.settings.recipe)
         chosen = load_recipe(recipe)
         trained_on = read_questions(graph, chosen.questions)
         from_file = source.endswith(".jsonl")

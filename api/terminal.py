@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,7 +37,7 @@ def progress_on(console: Console, quiet: bool) -> Progress:
 
 def _bars(console: Console) -> Progress:
     @contextmanager
-    def progress(label: str, total: int) -> Iterator[Advance]:
+    def progress(label: str, total: int) -> Generator[Advance]:
         columns = (TextColumn("{task.description:24}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Bars(*columns, console=console, transient=False) as bars:
             task = bars.add_task(label, total=total or None)
@@ -49,7 +49,7 @@ def _bars(console: Console) -> Progress:
 
 def _lines(console: Console) -> Progress:
     @contextmanager
-    def progress(label: str, total: int) -> Iterator[Advance]:
+    def progress(label: str, total: int) -> Generator[Advance]:
         began = time.monotonic()
         yield lambda done: None
         console.print(f"{label}: {total:,} in {time.monotonic() - began:.1f} s", highlight=False)

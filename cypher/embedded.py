@@ -5,12 +5,13 @@ in the place of the old one in a single rename: a process killed at any moment l
 readers go on with the release that they opened, and a half-written graph is never seen.
 """
 
+import ctypes
 import fcntl
 import os
 import re
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -35,12 +36,15 @@ class EmbeddedGraph:
 
     engine = "ladybug"
 
-    def __init__(self, path: Path, *, read_only: bool = True, memory_mb: int = 512, timeout_s: float = 0) -> None:
+    def __init__(
+        self, path: Path, *, read_only: bool = True, memory_mb: int = 512, timeout_s: float = 0, copy_of: Path | None = None
+    ) -> None:
         """Open the graph at ``path``.
 
         Args:
             memory_mb: buffer pool, in MiB.
             timeout_s: time limit of one query in seconds; 0 sets none.
+            copy_of: the file that messages name, where ``path`` is a copy of it.
 
         Raises:
             NotReady: there is no graph yet, or the file is not one.
@@ -48,7 +52,8 @@ class EmbeddedGraph:
         """
         if read_only and not path.exists():
             raise NotReady(f"no graph at {path}: run `lexgraph ingest` first")
-        self.path = path
+        self.path = copy_of or path
+        self._file = path
         self.changed = False
         self._statements = statements(self.engine)
         self._timeout_ms = int(timeout_s * 1000)
@@ -61,7 +66,7 @@ class EmbeddedGraph:
             except RuntimeError as error:
                 if _FULL.search(str(error)):
                     raise
-                raise NotReady(f"{path}: not a graph that can be opened ({_first_line(error)})") from None
+                raise NotReady(f"{self.path}: not a graph that can be opened ({_first_line(error)})") from None
 
     def _connection(self) -> ladybug.Connection:
         connection = getattr(self._local, "connection", None)
@@ -91,7 +96,7 @@ class EmbeddedGraph:
         self._run(self._statements[statement], parameters)
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> Generator[None]:
         """All or nothing, as seen by every connection."""
         self._run("BEGIN TRANSACTION", {})
         try:
@@ -157,6 +162,21 @@ class EmbeddedGraph:
         self._connections.clear()
         self._database.close()
 
+    def checkpoint(self) -> None:
+        """Bring all that was written into the one file."""
+        self._run("CHECKPOINT", {})
+
+    def abandon(self) -> None:
+        """Leave a graph that could not be written to its end.
+
+        The engine writes once more when it is closed, and ends the whole process where the disk refuses that
+        too. So its objects are kept alive, and the space of its files is given back by cutting them to nothing.
+        """
+        for held in (self._database, *self._connections):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
+        for path in self._file.parent.glob(self._file.name + "*"):
+            os.truncate(path, 0)
+
     def __enter__(self) -> "EmbeddedGraph":
         return self
 
@@ -190,7 +210,7 @@ def release_stamp(home: Path) -> tuple[int, int] | None:
 
 
 @contextmanager
-def release(home: Path, *, memory_mb: int = 512) -> Iterator[EmbeddedGraph]:
+def release(home: Path, *, memory_mb: int = 512) -> Generator[EmbeddedGraph]:
     """A graph to write to; what was written becomes the current release when the block ends well.
 
     Raises:
@@ -212,7 +232,7 @@ def release(home: Path, *, memory_mb: int = 512) -> Iterator[EmbeddedGraph]:
             try:
                 if current.exists():
                     shutil.copyfile(current, following)
-                graph = EmbeddedGraph(following, read_only=False, memory_mb=memory_mb)
+                graph = EmbeddedGraph(following, read_only=False, memory_mb=memory_mb, copy_of=current)
                 try:
                     if current.exists():
                         graph.check_version()
@@ -220,9 +240,14 @@ def release(home: Path, *, memory_mb: int = 512) -> Iterator[EmbeddedGraph]:
                         graph.make_tables()
                     yield graph
                     if graph.changed:
-                        graph._run("CHECKPOINT", {})
-                finally:
+                        graph.checkpoint()
+                except StorageFull:
+                    graph.abandon()
+                    raise
+                except BaseException:
                     graph.close()
+                    raise
+                graph.close()
                 if graph.changed:
                     _sync(following)
                     os.replace(following, current)
@@ -246,12 +271,12 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-_FULL = re.compile(r"no space left|file too large|disk quota", re.IGNORECASE)
+_FULL = re.compile(r"no space left|file too large|disk quota|cannot write to file", re.IGNORECASE)
 _TIMEOUT = re.compile(r"^Interrupted", re.IGNORECASE)
 
 
 @contextmanager
-def _plain_errors() -> Iterator[None]:
+def _plain_errors() -> Generator[None]:
     """The engine's and the system's errors that a user can mend, as errors of `schema.errors`."""
     try:
         yield

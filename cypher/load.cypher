@@ -15,17 +15,15 @@ MATCH (g:Graph {id: 'graph'}) SET g.questions_sha256 = $sha256;
 
 // name: sources
 MATCH (s:Source)
-RETURN s.id AS id, s.reader AS reader, s.sha256 AS sha256, s.records AS records, s.rejected AS rejected
+RETURN s.id AS id, s.reader AS reader, s.act_id AS act_id, s.sha256 AS sha256, s.records AS records, s.rejected AS rejected
 ORDER BY id;
 
 // name: delete_source
-MATCH (s:Source {id: $id}) DELETE s;
+// The row of a file, and of any other that its act was read from before.
+MATCH (s:Source) WHERE s.id = $id OR s.act_id = $act_id DELETE s;
 
 // name: create_source
-CREATE (:Source {id: $id, reader: $reader, sha256: $sha256, records: $records, rejected: $rejected});
-
-// name: delete_act
-MATCH (a:Act {id: $id}) DETACH DELETE a;
+CREATE (:Source {id: $id, reader: $reader, act_id: $act_id, sha256: $sha256, records: $records, rejected: $rejected});
 
 // name: create_acts
 UNWIND $rows AS r
@@ -128,17 +126,12 @@ UNWIND $ids AS id MATCH (:Article {id: id})-[c:CITES_OUTSIDE]->(:Outside) DELETE
 // name: create_article_citations
 UNWIND $rows AS r
 MATCH (a:Article {id: r.article}) MATCH (b:Article {id: r.target})
-CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind}]->(b);
+CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind, cited: r.cited}]->(b);
 
 // name: create_section_citations
 UNWIND $rows AS r
 MATCH (a:Article {id: r.article}) MATCH (b:Section {id: r.target})
-CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind}]->(b);
-
-// name: create_act_citations
-UNWIND $rows AS r
-MATCH (a:Article {id: r.article}) MATCH (b:Act {id: r.target})
-CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind}]->(b);
+CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind, cited: r.cited}]->(b);
 
 // name: merge_outside
 UNWIND $rows AS r
@@ -167,6 +160,3 @@ CREATE (:Question {
 UNWIND $rows AS r
 MATCH (q:Question {id: r.question}) MATCH (a:Article {id: r.article})
 CREATE (q)-[:RELEVANT_TO {via: r.via}]->(a);
-
-// name: delete_outside
-UNWIND $ids AS id MATCH (o:Outside {id: id}) DETACH DELETE o;

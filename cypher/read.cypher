@@ -49,7 +49,7 @@ ORDER BY article;
 
 // name: citations_of_act
 MATCH (a:Article {act_id: $act_id})-[c:CITES]->(b:Article|Section|Act)
-RETURN a.id AS article, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind;
+RETURN a.id AS article, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind, c.cited AS cited;
 
 // name: outside_citations_of_act
 MATCH (a:Article {act_id: $act_id})-[c:CITES_OUTSIDE]->(o:Outside)
@@ -62,26 +62,34 @@ RETURN a.id AS article, o.id AS target, o.kind AS target_kind, c.text AS text, c
        c.`end` AS `end`, c.kind AS kind
 ORDER BY article, start, target;
 
+// name: citations
+MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act)
+RETURN a.id AS article, label(b) AS label, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind,
+       c.cited AS cited
+ORDER BY article, start, target;
+
+// name: citations
+// engine: neo4j
+MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act)
+RETURN a.id AS article, labels(b)[0] AS label, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind,
+       c.cited AS cited
+ORDER BY article, start, target;
+
 // name: citations_into
 UNWIND $ids AS id
 MATCH (a:Article)-[c:CITES]->(b:Article {id: id})
-RETURN a.id AS article, b.id AS target, b.source_id AS target_source_id, c.text AS text, c.start AS start,
-       c.`end` AS `end`, c.kind AS kind;
+RETURN a.id AS article, c.cited AS cited, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind;
 
 // name: section_citations_into
 UNWIND $ids AS id
 MATCH (a:Article)-[c:CITES]->(b:Section {id: id})
-RETURN a.id AS article, b.id AS target, b.source_id AS target_source_id, c.text AS text, c.start AS start,
-       c.`end` AS `end`, c.kind AS kind;
+RETURN a.id AS article, c.cited AS cited, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind;
 
 // name: article_source_ids
-MATCH (a:Article) RETURN a.id AS id, a.source_ids AS source_ids;
+MATCH (a:Article) RETURN a.id AS id, a.source_ids AS source_ids ORDER BY id;
 
 // name: section_source_ids
-MATCH (s:Section) RETURN s.id AS id, s.source_ids AS source_ids;
-
-// name: act_source_ids
-MATCH (a:Act) RETURN a.id AS id, a.source_id AS source_id;
+MATCH (s:Section) RETURN s.id AS id, s.source_ids AS source_ids ORDER BY id;
 
 // name: corpus_articles
 // Everything the index needs of the articles of the graph.
@@ -94,9 +102,6 @@ MATCH (s:Section)<-[c:CONTAINS]-(p:Act|Section)
 RETURN s.id AS id, s.act_id AS act_id, p.id AS parent_id, c.position AS position, s.heading AS heading,
        s.level AS level;
 
-// name: corpus_next
-MATCH (a:Article)-[:NEXT]->(b:Article) RETURN a.id AS article, b.id AS following;
-
 // name: corpus_citations
 MATCH (a:Article)-[:CITES]->(b:Article) RETURN DISTINCT a.id AS article, b.id AS target;
 
@@ -105,6 +110,10 @@ MATCH (q:Question {source: $source})-[:RELEVANT_TO]->(a:Article)
 RETURN q.id AS id, q.text AS text, q.description AS description, q.source AS source, q.split AS split,
        q.split_by_dossier AS split_by_dossier, a.id AS article
 ORDER BY id, article;
+
+// name: question_ids
+// Also of those that have lost all their articles.
+MATCH (q:Question {source: $source}) RETURN q.id AS id ORDER BY id;
 
 // name: contents
 // What stands directly below each of $ids, sections and articles, in order.
@@ -133,10 +142,6 @@ ORDER BY id, start, other;
 MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE b.id IN $ids
 RETURN b.id AS id, a.id AS other, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind
 ORDER BY id, other, start;
-
-// name: articles_by_source_id
-// Articles of which $source_id is the publisher's identifier of some version.
-MATCH (a:Article) WHERE $source_id IN a.source_ids RETURN a.id AS id;
 
 // name: counts
 MATCH (n) RETURN label(n) AS label, count(*) AS n ORDER BY label;

@@ -105,7 +105,7 @@ class PackedE5:
             name = cursor.skip(length).decode()
             cursor.take("BI")
             offsets[name], _ = cursor.take("QQ")
-        special = dict(zip(_SPECIAL, (start, end, pad, unknown), strict=True))
+        special: dict[str, int] = dict(zip(_SPECIAL, (start, end, pad, unknown), strict=True))
         for name, place in special.items():
             pieces[place] = name
         return cls(data, hidden, layers, heads, inner, rows, positions, types, float(epsilon), special, pieces, scores, offsets)

@@ -66,7 +66,7 @@ class OnnxEncoder:
             mask = np.zeros_like(tokens)
             for row, i in enumerate(batch):
                 mask[row, : len(ids[i])] = 1
-            (out,) = self._session.run(None, {"input_ids": tokens, "attention_mask": mask})
+            out = np.asarray(self._session.run(None, {"input_ids": tokens, "attention_mask": mask})[0], np.float32)
             if vectors is None:
                 vectors = np.empty((len(ids), out.shape[1]), np.float32)
             vectors[batch] = out

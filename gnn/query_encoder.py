@@ -75,4 +75,4 @@ class TowerWeights:
         """float32[queries, d], as the tower in training gives (gelu by its tanh form)."""
         inner = y @ self.w1 + self.b1
         inner *= 0.5 * (1 + np.tanh(np.float32(0.7978845608) * (inner + np.float32(0.044715) * inner**3)))
-        return unit(y + inner @ self.w2 + self.b2)
+        return unit((y + inner @ self.w2 + self.b2).astype(np.float32))

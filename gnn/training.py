@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -116,10 +117,10 @@ class _Run:
         nodes = np.concatenate([features.articles, features.sections])
         parents = np.concatenate([features.parents, features.sections])
         subgraph = export_subgraph(corpus, recipe.document.edges)
-        graph = subgraph.data(torch.from_numpy(nodes))
-        self.inputs = tuple(
-            tensor.to(device) for tensor in (graph.x, torch.from_numpy(parents), graph.edge_index, graph.edge_attr)
-        )
+        x = torch.from_numpy(nodes)
+        graph = subgraph.data(x)
+        tensors = (x, torch.from_numpy(parents), cast(Tensor, graph.edge_index), cast(Tensor, graph.edge_attr))
+        self.inputs = tuple(tensor.to(device) for tensor in tensors)
         # Sections are needed in training only as neighbours; without layers the articles suffice.
         self.rows = len(nodes) if recipe.document.layers else self.n
         self.draw = torch.Generator().manual_seed(recipe.training.seed)

@@ -17,11 +17,15 @@ _STATEMENTS = {
 
 @dataclass(frozen=True, slots=True)
 class LinkedCitation:
-    """A citation with its target found: ``label`` says where (Article, Section, or Outside the graph)."""
+    """A citation with its target found: ``label`` says where (Article, Section, or Outside the graph).
+
+    ``cited`` is the publisher's identifier that it names, ``target`` the identifier in the graph.
+    """
 
     article: str
     label: str
     target: str
+    cited: str
     target_kind: str
     text: str
     start: int
@@ -33,6 +37,7 @@ class LinkedCitation:
         return {
             "article": self.article,
             "target": self.target,
+            "cited": self.cited,
             "text": self.text,
             "start": self.start,
             "end": self.end,
@@ -68,7 +73,7 @@ def link(citations: Iterable[Citation], ids: SourceIds) -> list[LinkedCitation]:
     linked: list[LinkedCitation] = []
     for c in citations:
         label, target = ids.label_and_id(c.target) or ("Outside", c.target)
-        linked.append(LinkedCitation(c.article_id, label, target, c.target_kind, c.text, c.start, c.end, c.kind))
+        linked.append(LinkedCitation(c.article_id, label, target, c.target, c.target_kind, c.text, c.start, c.end, c.kind))
     return linked
 
 
@@ -77,34 +82,58 @@ def write_citations(graph: Graph, act_id: str, citations: Sequence[LinkedCitatio
     old: dict[str, Counter[tuple[object, ...]]] = defaultdict(Counter)
     for statement in ("citations_of_act", "outside_citations_of_act"):
         for row in graph.rows(statement, act_id=act_id):
-            old[row["article"]][row["target"], row["text"], row["start"], row["end"], row["kind"]] += 1
+            cited = row.get("cited", row["target"])
+            old[row["article"]][row["target"], cited, row["text"], row["start"], row["end"], row["kind"]] += 1
     new: dict[str, Counter[tuple[object, ...]]] = defaultdict(Counter)
     for c in citations:
-        new[c.article][c.target, c.text, c.start, c.end, c.kind] += 1
+        new[c.article][c.target, c.cited, c.text, c.start, c.end, c.kind] += 1
     different = sorted(a for a in old.keys() | new.keys() if old.get(a) != new.get(a))
     known = [a for a in different if a in old]
-    for start in range(0, len(known), _BATCH):
-        graph.write("delete_citations", ids=known[start : start + _BATCH])
-        graph.write("delete_outside_citations", ids=known[start : start + _BATCH])
+    _delete(graph, known)
     changed = set(different)
     _create(graph, [c for c in citations if c.article in changed])
     graph.write("delete_lone_outside")
 
 
-def relink_outside(graph: Graph, ids: SourceIds) -> None:
-    """Citations that pointed outside when they were read, and whose target has been loaded since."""
-    found: list[LinkedCitation] = []
-    resolved: set[str] = set()
+def relink(graph: Graph, ids: SourceIds) -> None:
+    """Link anew what other acts cite, after a load.
+
+    A citation that pointed outside may have its target now; the version that one names may have gone, or
+    belong to another article by now.
+    """
+    found: dict[str, list[LinkedCitation]] = defaultdict(list)
+    stale: set[str] = set()
     for row in graph.rows("outside_citations"):
         place = ids.label_and_id(row["target"])
         if place:
-            resolved.add(row["target"])
-            found.append(
-                LinkedCitation(row["article"], *place, row["target_kind"], row["text"], row["start"], row["end"], row["kind"])
-            )
-    if resolved:
-        graph.write("delete_outside", ids=sorted(resolved))
-        _create(graph, found)
+            stale.add(row["article"])
+        found[row["article"]].append(_linked(row, place, row["target"], row["target_kind"]))
+    for row in graph.rows("citations"):
+        place = ids.label_and_id(row["cited"])
+        if place != (row["label"], row["target"]):
+            stale.add(row["article"])
+        found[row["article"]].append(_linked(row, place, row["cited"], row["label"].lower()))
+    if stale:
+        articles = sorted(stale)
+        _delete(graph, articles)
+        _create(graph, [c for article in articles for c in found[article]])
+        graph.write("delete_lone_outside")
+
+
+def _linked(row: Row, place: tuple[str, str] | None, cited: str, kind: str) -> LinkedCitation:
+    label, target = place or ("Outside", cited)
+    return LinkedCitation(row["article"], label, target, cited, kind, row["text"], row["start"], row["end"], row["kind"])
+
+
+def write_citations_outside(graph: Graph, citations: Sequence[LinkedCitation]) -> None:
+    """Add citations that point outside, as they are."""
+    _create(graph, citations)
+
+
+def _delete(graph: Graph, articles: Sequence[str]) -> None:
+    for start in range(0, len(articles), _BATCH):
+        graph.write("delete_citations", ids=articles[start : start + _BATCH])
+        graph.write("delete_outside_citations", ids=articles[start : start + _BATCH])
 
 
 def _create(graph: Graph, citations: Sequence[LinkedCitation]) -> None:

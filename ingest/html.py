@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-_BLOCKS = frozenset(
-    "address article aside blockquote br caption center dd div dl dt fieldset figcaption figure footer h1 h2 h3 h4 h5 h6 "
-    "header hr li main nav ol p pre section table tbody tfoot thead tr ul".split()
-)
+_BLOCK_NAMES = """
+    address article aside blockquote br caption center dd div dl dt fieldset figcaption figure footer h1 h2 h3 h4 h5 h6
+    header hr li main nav ol p pre section table tbody tfoot thead tr ul
+"""
+_BLOCKS = frozenset(_BLOCK_NAMES.split())
 _UNSEEN = frozenset({"script", "style", "template", "-comment"})
 CELL_MARK = "|"
 """Stands between the cells of one row of a table."""

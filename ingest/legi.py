@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from ingest.html import plain_text
 from schema.errors import BadSource, MissingFile
-from schema.identifiers import act_id, article_ids, section_ids, section_number
+from schema.identifiers import act_id, article_ids, normal_number, section_ids, section_number
 from schema.records import Act, ActTree, Article, Citation, OutsideKind, Rejected, Section
 
 FILE_PATTERN = "LEGITEXT*.json"
@@ -22,6 +22,7 @@ _TARGETS: tuple[tuple[re.Pattern[str], OutsideKind], ...] = (
     (re.compile(r"LEGISCTA\d{12}"), "section"),
     (re.compile(r"(?:LEGI|JORF)TEXT\d{12}"), "act"),
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_END_YEAR = 2999
 """The publisher writes the first of January 2999 for "no end known"."""
 LICENCE = "Licence Ouverte 2.0"
@@ -73,6 +74,8 @@ def decoded_json(path: Path) -> object:
         raise BadSource(path, f"line {line}, byte {error.start}", "not UTF-8 text") from None
     except json.JSONDecodeError as error:
         raise BadSource(path, f"line {error.lineno}, column {error.colno}", f"not JSON: {error.msg}") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise BadSource(path, "", f"not JSON that can be read: {error}") from None
     except RecursionError:
         raise BadSource(path, "", "nested too deeply to be a law") from None
 
@@ -122,11 +125,15 @@ def _walk(reading: _Reading, act: Act, root: Json) -> None:
     stack = list(reversed(_children(reading, act, root, "$", act.id, 1, ancestors)))
     while stack:
         node, section_id, level, above = stack.pop()
+        if node.data["data"]["id"] in reading.seen:
+            reading.reject(node.place, f"repeated identifier {node.data['data']['id']}", node.data)
+            continue
+        reading.seen.add(node.data["data"]["id"])
         if section_id is None:
             reading.articles.append(node)
             continue
         data = node.data["data"]
-        permanent = data.get("cid") or data["id"]
+        permanent = _permanent(data)
         try:
             reading.sections.append(
                 Section(
@@ -160,18 +167,29 @@ def _children(
         reading.reject(f"{place}.children", "not a list", found)
         return []
     kept: list[tuple[_Node, bool]] = []
+    here: set[str] = set()
     for position, child in enumerate(cast(list[Any], found)):
         at = f"{place}.children[{position}]"
         try:
-            is_section = _check_node(child, ancestors, reading.seen)
+            is_section = _check_node(child, ancestors, here)
         except _Reject as error:
             reading.reject(at, str(error), child)
             continue
-        reading.seen.add(child["data"]["id"])
+        here.add(child["data"]["id"])
         kept.append((_Node(at, child, parent_id, position), is_section))
     headed = [(str(n.data["data"].get("title") or ""), _permanent(n.data["data"])) for n, is_section in kept if is_section]
     identifiers = iter(section_ids(parent_id, headed))
-    return [(node, next(identifiers) if is_section else None, level, ancestors) for node, is_section in kept]
+    children: list[tuple[_Node, str | None, int, frozenset[str]]] = []
+    taken: set[str] = set()
+    for node, is_section in kept:
+        identifier = next(identifiers) if is_section else None
+        if identifier in taken:  # two versions of one section
+            reading.reject(node.place, f"repeated identifier {_permanent(node.data['data'])}", node.data)
+            continue
+        if identifier:
+            taken.add(identifier)
+        children.append((node, identifier, level, ancestors))
+    return children
 
 
 def _permanent(data: Json) -> str:
@@ -179,11 +197,11 @@ def _permanent(data: Json) -> str:
     return cid if isinstance(cid, str) and cid else data["id"]
 
 
-def _check_node(node: object, ancestors: frozenset[str], seen: set[str]) -> bool:
+def _check_node(node: object, ancestors: frozenset[str], siblings: set[str]) -> bool:
     """Whether the node is a section (else an article).
 
     Raises:
-        _Reject: it is neither, or its identifier was met before.
+        _Reject: it is neither, or has the identifier of a sibling or of a section that it stands in.
     """
     if not isinstance(node, dict) or not isinstance(cast(Json, node).get("data"), dict):
         raise _Reject("not an object with data")
@@ -196,11 +214,11 @@ def _check_node(node: object, ancestors: frozenset[str], seen: set[str]) -> bool
         raise _Reject(f"not an identifier of {'a section' if kind == 'section' else 'an article'}: {identifier!r}")
     if identifier in ancestors:
         raise _Reject(f"a cycle in the tree: section {identifier} contains itself")
-    if identifier in seen:
+    if identifier in siblings:
         raise _Reject(f"repeated identifier {identifier}")
     if kind == "article":
         number = cast(Json, node)["data"].get("num")
-        if not isinstance(number, str) or not number.strip():
+        if not isinstance(number, str) or not normal_number(number):
             raise _Reject(f"article {identifier} without a number")
     return kind == "section"
 
@@ -209,9 +227,12 @@ def _articles(reading: _Reading, act: Act) -> tuple[list[Article], list[Citation
     identifiers = article_ids(act.id, ((n.data["data"]["num"], _permanent(n.data["data"])) for n in reading.articles))
     articles: list[Article] = []
     citations: list[Citation] = []
+    taken: set[str] = set()
     for node, identifier in zip(reading.articles, identifiers, strict=True):
         data = node.data["data"]
         try:
+            if identifier in taken:  # two versions of one article
+                raise _Reject(f"repeated identifier {_permanent(data)}")
             html = _text(data, "texteHtml")
             text, links = plain_text(html) if html else (_text(data, "texte").strip(), [])
             articles.append(
@@ -234,6 +255,7 @@ def _articles(reading: _Reading, act: Act) -> tuple[list[Article], list[Citation
         except _Reject as error:
             reading.reject(node.place, str(error), node.data)
             continue
+        taken.add(identifier)
         for link in links:
             target, kind = link_target(link.href)
             citations.append(Citation(identifier, target, kind, text[link.start : link.end], link.start, link.end))
@@ -269,6 +291,8 @@ def _text(data: Json, name: str) -> str:
         return ""
     if not isinstance(value, str):
         raise _Reject(f"{name} is not text: {value!r:.60}")
+    if not value.isascii() and _SURROGATE.search(value):
+        raise _Reject(f"{name} holds half a character (a lone surrogate)")
     return value
 
 

@@ -3,17 +3,17 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from cypher.embedded import open_graph, release
 from cypher.graph import Graph, Row
-from ingest.citations import LinkedCitation, SourceIds, link, relink_outside, write_citations
-from schema.errors import BadSource, NotReady
+from ingest.citations import LinkedCitation, SourceIds, link, relink, write_citations, write_citations_outside
+from schema.errors import BadSource, LexgraphError, NotReady
 from schema.progress import Progress, silent
 from schema.records import Act, ActTree, Article, Question, Rejected, Section, SourceFile
 
@@ -27,19 +27,32 @@ ReadAct = Callable[[Path], ActTree]
 
 @dataclass(slots=True)
 class LoadReport:
-    """What a load did: nodes by label, files, and what was rejected."""
+    """What a load did: nodes by label, files, and what was rejected.
+
+    A node counts as moved when nothing but its parent or its order among its neighbours changed.
+    """
 
     created: dict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
     changed: dict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
+    moved: dict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
     removed: dict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
     unchanged_files: int = 0
     read_files: int = 0
     broken_files: int = 0
     rejected: list[Rejected] = field(default_factory=list[Rejected])
+    files: set[str] = field(default_factory=set[str])
+    """Names of the files that were read or could not be: all that ``rejected`` speaks of."""
+
+    def reject_file(self, source: SourceFile, error: LexgraphError) -> None:
+        """Note a file that as a whole cannot be read."""
+        self.broken_files += 1
+        self.files.add(source.path.name)
+        place, reason = (error.place, error.reason) if isinstance(error, BadSource) else ("", str(error))
+        self.rejected.append(Rejected(source.path.name, place, reason))
 
     @property
     def anything_changed(self) -> bool:
-        return any(sum(counts.values()) for counts in (self.created, self.changed, self.removed))
+        return any(sum(counts.values()) for counts in (self.created, self.changed, self.moved, self.removed))
 
 
 def file_sha256(path: Path, reader: str) -> str:
@@ -51,22 +64,31 @@ def file_sha256(path: Path, reader: str) -> str:
     return digest.hexdigest()
 
 
-def known_sources(home: Path) -> dict[str, str]:
-    """Fingerprints of the sources that the graph was made from, by name; empty where there is no graph."""
+def known_sources(home: Path) -> dict[str, Row]:
+    """The sources that the graph was made from, by name; empty where there is no graph."""
     try:
         with open_graph(home) as graph:
-            return {row["id"]: row["sha256"] for row in graph.rows("sources")}
+            return {row["id"]: row for row in graph.rows("sources")}
     except NotReady:
         return {}
 
 
 def load_acts(
-    home: Path, sources: Sequence[SourceFile], read: ReadAct, *, memory_mb: int = 512, progress: Progress = silent
+    home: Path,
+    sources: Sequence[SourceFile],
+    read: ReadAct,
+    *,
+    memory_mb: int = 512,
+    progress: Progress = silent,
+    before_release: Callable[[LoadReport], object] = lambda report: None,
 ) -> LoadReport:
     """Load act files into the graph under ``home``, in one release.
 
     A file whose fingerprint the graph knows is passed over. Of the others, only what differs is written.
     A file that cannot be read leaves its act as it was and is reported; the other files are loaded.
+
+    Args:
+        before_release: called when all is written, before readers can see it: what it keeps is never lost.
 
     Raises:
         GraphBusy: another process is writing.
@@ -74,59 +96,67 @@ def load_acts(
     """
     report = LoadReport()
     known = known_sources(home)
+    origin: dict[str, str] = {}
     wanted: list[tuple[SourceFile, str]] = []
     with progress("fingerprints", len(sources)) as advance:
         for source in sources:
-            sha256 = file_sha256(source.path, source.reader)
-            if known.get(source.name) == sha256:
+            advance(1)
+            try:
+                sha256 = file_sha256(source.path, source.reader)
+            except OSError as error:
+                report.reject_file(source, BadSource(source.path, "", f"cannot be read: {error.strerror}"))
+                continue
+            if source.name in known and known[source.name]["sha256"] == sha256:
                 report.unchanged_files += 1
+                origin[known[source.name]["act_id"]] = source.name
             else:
                 wanted.append((source, sha256))
-            advance(1)
     if not wanted:
+        before_release(report)
         return report
     with release(home, memory_mb=memory_mb) as graph:
-        pending: list[tuple[ActTree, str]] = []
-        origin: dict[str, str] = {}
+        pending: list[ActTree] = []
         with progress("acts", len(wanted)) as advance:
             for source, sha256 in wanted:
+                advance(1)
                 try:
                     tree = read(source.path)
-                    if tree.act.id in origin:
+                    act = tree.act.id
+                    if act in origin:
                         raise BadSource(
-                            source.path, "$.data.id", f"act {tree.act.id} was read from {origin[tree.act.id]} already"
+                            source.path, "$.data.id", f"repeated identifier: act {act} was read from {origin[act]} already"
                         )
-                except BadSource as error:
-                    report.broken_files += 1
-                    report.rejected.append(Rejected(str(error.file), error.place, error.reason))
-                    advance(1)
+                except LexgraphError as error:
+                    report.reject_file(source, error)
                     continue
-                origin[tree.act.id] = source.name
+                origin[act] = source.name
                 report.read_files += 1
+                report.files.add(source.path.name)
                 report.rejected += tree.rejected
                 with graph.transaction():
                     _load_tree(graph, tree, report)
-                    graph.write("delete_source", id=source.name)
+                    graph.write("delete_source", id=source.name, act_id=act)
                     graph.write(
                         "create_source",
                         id=source.name,
                         reader=source.reader,
+                        act_id=act,
                         sha256=sha256,
                         records=len(tree.sections) + len(tree.articles),
                         rejected=len(tree.rejected),
                     )
-                pending.append((tree, source.name))
-                advance(1)
+                pending.append(tree)
         if pending:
             with progress("citations", len(pending)) as advance:
                 ids = SourceIds.of(graph)
-                for tree, _ in pending:
+                for tree in pending:
                     with graph.transaction():
                         write_citations(graph, tree.act.id, link(tree.citations, ids))
                     advance(1)
                 with graph.transaction():
-                    relink_outside(graph, ids)
+                    relink(graph, ids)
             graph.write("set_corpus_sha256", sha256=corpus_sha256(graph))
+        before_release(report)
     return report
 
 
@@ -152,11 +182,33 @@ def _load_tree(graph: Graph, tree: ActTree, report: LoadReport) -> None:
     _write_contains(graph, act.id, old_sections, old_articles, tree)
     _write_next(graph, act.id, [a.id for a in tree.articles])
     write_citations_outside(graph, released)
-    for label, old, new in (("Section", old_sections, tree.sections), ("Article", old_articles, tree.articles)):
-        report.created[label] += sum(record.id not in old for record in new)
-        report.changed[label] += sum(record.id in old and old[record.id] != record for record in new)
-    report.removed["Section"] += len(gone_sections)
-    report.removed["Article"] += len(gone_articles)
+    _count(report, "Section", old_sections, tree.sections)
+    _count(report, "Article", old_articles, tree.articles)
+
+
+def _count(report: LoadReport, label: str, old: Mapping[str, Section | Article], new: Sequence[Section | Article]) -> None:
+    """Count what differs. A node that only gave way to a new neighbour, or took a gone one's place, has not moved."""
+    kept = {record.id for record in new if record.id in old}
+    report.created[label] += len(new) - len(kept)
+    report.removed[label] += len(old) - len(kept)
+    stayed = {record.id for record in new if record.id in kept and old[record.id].parent_id == record.parent_id}
+    before, after = _order(old[id] for id in stayed), _order(record for record in new if record.id in stayed)
+    for record in new:
+        if record.id not in kept:
+            continue
+        place = {"parent_id": record.parent_id, "position": record.position}
+        if replace(old[record.id], **place) != record:
+            report.changed[label] += 1
+        elif record.id not in stayed or before[record.id] != after[record.id]:
+            report.moved[label] += 1
+
+
+def _order(records: Iterable[Section | Article]) -> dict[str, int]:
+    """Place among those of the same parent, by identifier."""
+    below: dict[str, list[Section | Article]] = defaultdict(list)
+    for record in sorted(records, key=lambda record: record.position):
+        below[record.parent_id].append(record)
+    return {record.id: place for children in below.values() for place, record in enumerate(children)}
 
 
 def _write_nodes(graph: Graph, name: str, old: dict[str, Any], new: Sequence[Section] | Sequence[Article]) -> None:
@@ -209,18 +261,19 @@ def _citations_to_release(graph: Graph, act_id: str, sections: list[str], articl
         found += [row | {"label": "section"} for row in graph.rows("section_citations_into", ids=batch)]
     return [
         LinkedCitation(
-            row["article"], "Outside", row["target_source_id"], row["label"], row["text"], row["start"], row["end"], row["kind"]
+            row["article"],
+            "Outside",
+            row["cited"],
+            row["cited"],
+            row["label"],
+            row["text"],
+            row["start"],
+            row["end"],
+            row["kind"],
         )
         for row in found
         if not row["article"].startswith(act_id + "/")
     ]
-
-
-def write_citations_outside(graph: Graph, citations: Sequence[LinkedCitation]) -> None:
-    """Add citations that point outside, as they are."""
-    if citations:
-        graph.write("merge_outside", rows=[{"id": c.target, "kind": c.target_kind} for c in citations])
-        graph.write("create_outside_citations", rows=[c.row() for c in citations])
 
 
 def load_questions(home: Path, source: str, questions: Sequence[Question], *, memory_mb: int = 512) -> LoadReport:
@@ -232,11 +285,12 @@ def load_questions(home: Path, source: str, questions: Sequence[Question], *, me
     report = LoadReport()
     with open_graph(home) as graph:
         old = {question.id: question for question in read_questions(graph, source)}
+        there = {row["id"] for row in graph.rows("question_ids", source=source)}
     new = {question.id: question for question in questions}
-    stale = sorted(id for id, question in old.items() if new.get(id) != question)
+    stale = sorted(id for id in there if id not in new or new[id] != old.get(id))
     fresh = [question for question in questions if old.get(question.id) != question]
-    report.created["Question"] = len(new.keys() - old.keys())
-    report.removed["Question"] = len(old.keys() - new.keys())
+    report.created["Question"] = len(new.keys() - there)
+    report.removed["Question"] = len(there - new.keys())
     report.changed["Question"] = len(fresh) - report.created["Question"]
     if not stale and not fresh:
         return report
@@ -298,7 +352,8 @@ def _row(record: Act | Section | Article) -> Row:
 
 
 def _record(kind: type[_Node], row: Row) -> _Node:
-    return kind(**row | {"source_ids": tuple(row["source_ids"])})
+    values: Row = {**row, "source_ids": tuple(cast(list[str], row["source_ids"]))}
+    return kind(**values)
 
 
 def _batches(rows: Sequence[_T]) -> Iterable[Sequence[_T]]:

@@ -110,19 +110,30 @@ def read_sheet(path: Path) -> Sheet | None:
 
 
 def _elements(node: Json, name: str) -> Iterator[Json]:
-    for child in cast(list[Any], node.get("children") or []):
-        if isinstance(child, dict):
-            if cast(Json, child).get("name") == name:
-                yield cast(Json, child)
-            yield from _elements(cast(Json, child), name)
+    stack = _children(node)
+    while stack:
+        child = stack.pop()
+        if child.get("name") == name:
+            yield child
+        stack += _children(child)
+
+
+def _children(node: Json) -> list[Json]:
+    """The children that are objects, last first: as a stack takes them."""
+    found = node.get("children")
+    children = cast(list[Any], found) if isinstance(found, list) else []
+    return [cast(Json, child) for child in reversed(children) if isinstance(child, dict)]
 
 
 def _content(node: Json) -> str:
-    if node.get("type") == "text":
-        return str(node.get("text") or "")
-    return "".join(
-        _content(cast(Json, child)) for child in cast(list[Any], node.get("children") or []) if isinstance(child, dict)
-    )
+    stack, words = [node], list[str]()
+    while stack:
+        child = stack.pop()
+        if child.get("type") == "text":
+            words.append(str(child.get("text") or ""))
+        else:
+            stack += _children(child)
+    return "".join(words)
 
 
 def _texts(node: Json, name: str) -> Iterator[str]:

@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from cypher.embedded import open_graph
 from cypher.graph import Graph
 from ingest import legi, service_public
 from ingest.loader import LoadReport, ReadAct, load_acts, load_questions
-from ingest.quarantine import write_quarantine
+from ingest.quarantine import quarantined, write_quarantine
 from schema.errors import BadSource, MissingFile
 from schema.progress import Progress, silent
 from schema.records import Rejected, SourceFile
@@ -57,12 +58,17 @@ def ingest(home: Path, path: Path, format: str | None = None, *, memory_mb: int 
             continue
         if files:
             sources = [SourceFile(f"{act_format.name}/{f.name}", f, f"{act_format.name}-{act_format.version}") for f in files]
-            report = load_acts(home, sources, act_format.read, memory_mb=memory_mb, progress=progress)
-            if report.read_files or report.broken_files:
-                write_quarantine(home, act_format.name, report.rejected)
-            return report
+            keep = partial(_keep_rejected, home, act_format.name)
+            return load_acts(home, sources, act_format.read, memory_mb=memory_mb, progress=progress, before_release=keep)
     known = ", ".join([f.name for f in ACT_FORMATS] + list(QUESTION_FORMATS))
     raise BadSource(path, "", f"no file of a known format here (formats: {known})")
+
+
+def _keep_rejected(home: Path, format: str, report: LoadReport) -> None:
+    """Quarantine what a load rejected, beside what still waits there from files that it passed over."""
+    if report.files:
+        waiting = [r for r in quarantined(home).get(format, []) if r.file not in report.files]
+        write_quarantine(home, format, [*waiting, *report.rejected])
 
 
 def _ingest_service_public(home: Path, folder: Path, memory_mb: int, progress: Progress) -> LoadReport:
@@ -92,9 +98,13 @@ def articles_below_sections(graph: Graph) -> dict[str, frozenset[str]]:
     return {source: frozenset(below[row["id"]]) for row in graph.rows("section_source_ids") for source in row["source_ids"]}
 
 
+def _verbs(report: LoadReport) -> Iterable[tuple[str, dict[str, int]]]:
+    return (("created", report.created), ("changed", report.changed), ("moved", report.moved), ("removed", report.removed))
+
+
 def summary(report: LoadReport) -> Iterable[tuple[str, str]]:
     """Rows (what, how many) that tell a person what a load did."""
-    for verb, counts in (("created", report.created), ("changed", report.changed), ("removed", report.removed)):
+    for verb, counts in _verbs(report):
         for label, n in counts.items():
             if n:
                 yield f"{label.lower()}s {verb}", f"{n:,}"

@@ -82,12 +82,12 @@ def article_ids(act: str, numbered: Iterable[tuple[str, str]]) -> list[str]:
     depends on the order of the file (three annexes of the French labour code share theirs with another).
     """
     pairs = [(normal_number(number), permanent) for number, permanent in numbered]
-    shared = Counter(number for number, _ in pairs)
+    shared = Counter(number for number, _ in set(pairs))
     return [bounded(f"{act}/{number}" + (f"~{permanent}" if shared[number] > 1 else "")) for number, permanent in pairs]
 
 
 def section_ids(parent: str, headed: Iterable[tuple[str, str]]) -> list[str]:
     """Identifiers for the sections directly below ``parent``, from pairs (heading, publisher's permanent id)."""
     pairs = [(slug(section_number(heading))[:80] or "section", permanent) for heading, permanent in headed]
-    shared = Counter(number for number, _ in pairs)
+    shared = Counter(number for number, _ in set(pairs))
     return [bounded(f"{parent}/{number}" + (f"~{permanent}" if shared[number] > 1 else "")) for number, permanent in pairs]

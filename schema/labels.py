@@ -37,6 +37,7 @@ NODES = (
         {
             "id": "STRING",
             "reader": "STRING",
+            "act_id": "STRING",
             "sha256": "STRING",
             "records": "INT64",
             "rejected": "INT64",
@@ -120,6 +121,8 @@ NODES = (
 )
 
 CITATION_PROPERTIES: dict[str, PropertyType] = {"text": "STRING", "start": "INT64", "end": "INT64", "kind": "STRING"}
+CITED: dict[str, PropertyType] = {"cited": "STRING"}
+"""The publisher's identifier that the citation names: of any version of its target, so that it can be linked anew."""
 
 EDGES = (
     EdgeType(
@@ -128,7 +131,7 @@ EDGES = (
         {"position": "INT64"},
     ),
     EdgeType("NEXT", (("Article", "Article"),), {}),
-    EdgeType("CITES", (("Article", "Article"), ("Article", "Section"), ("Article", "Act")), CITATION_PROPERTIES),
+    EdgeType("CITES", (("Article", "Article"), ("Article", "Section"), ("Article", "Act")), CITATION_PROPERTIES | CITED),
     EdgeType("CITES_OUTSIDE", (("Article", "Outside"),), CITATION_PROPERTIES),
     EdgeType("RELEVANT_TO", (("Question", "Article"),), {"via": "STRING"}),
 )

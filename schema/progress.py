@@ -1,6 +1,6 @@
 """How long work tells how far it is: a bar on a terminal, lines in a log, nothing where it is not wanted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 
 Advance = Callable[[int], None]
@@ -11,6 +11,6 @@ Progress = Callable[[str, int], AbstractContextManager[Advance]]
 
 
 @contextmanager
-def silent(label: str, total: int) -> Iterator[Advance]:
+def silent(label: str, total: int) -> Generator[Advance]:
     """A progress that shows nothing."""
     yield lambda done: None

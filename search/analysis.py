@@ -21,8 +21,12 @@ _STOP_WORDS = {
 _ALGORITHMS = {"fr": "french", "en": "english"}
 _ELISION = r"(?:jusqu|lorsqu|puisqu|quoiqu|qu|[cdjlmnst])['\u2019]"
 # "L. 1234-9", "R.* 12", "D1234": one word. A bare letter, a blank and a plain number ("il y a 15 jours") is none.
-_ARTICLE_NUMBER = r"(?P<letter>l\.?o|[lrdac])(?:\.\s?\*{0,2}\s?|\s?\*{1,2}\s?|\s(?=\d+-\d)|(?=\d))(?P<digits>\d+(?:-\d+)*)"
-_TOKEN = re.compile(rf"\b(?:{_ELISION}|{_ARTICLE_NUMBER}|(?P<word>\w+))")
+_ARTICLE_NUMBER = (
+    r"(?P<letter>l\.?o|[lrdac])(?:\.\s?\*{0,2}\s?|\s?\*{1,2}\s?|\s(?=\d+-\d)|(?=\d))(?P<digits>\d+(?:[-\u2010\u2011]\d+)*)"
+)
+# An accent may stand behind its letter, as a character of its own.
+_HYPHENS = str.maketrans("\u2010\u2011", "--")
+_TOKEN = re.compile(rf"\b(?:{_ELISION}|{_ARTICLE_NUMBER}|(?P<word>\w[\w\u0300-\u036f]*))")
 
 
 class Token(NamedTuple):
@@ -46,7 +50,7 @@ class Analyzer:
         """The words of a text with their places, in order.
 
         >>> [token.word for token in Analyzer("fr").analyse("L'indemnité prévue à l'article L. 1234-9")]
-        ['indemnit', 'prevu', 'articl', 'l1234-9']
+        ['indemn', 'prevu', 'articl', 'l1234-9']
         """
         lower = text.lower()
         if len(lower) != len(text):  # a few letters change their length; places must stay those of the text
@@ -56,7 +60,7 @@ class Analyzer:
             if word is None:
                 if found["digits"] is None:
                     continue
-                yield Token(found["letter"].replace(".", "") + found["digits"], found.start(), found.end())
+                yield Token(found["letter"].replace(".", "") + found["digits"].translate(_HYPHENS), found.start(), found.end())
                 continue
             stem = self._words.get(word)
             if stem is None:

@@ -36,34 +36,35 @@ def standard_scores(scores: Scores, head: Scores | None = None) -> Scores:
     spread = float(head.std())
     if spread < 1e-9:
         return np.where(np.isfinite(scores), np.float32(0), np.float32(-np.inf))
-    result = np.maximum(scores, head[0])
+    result: Scores = np.maximum(scores, head[0])
     result -= head.mean()
     result *= np.float32(1 / spread)
-    if len(head) < min(len(scores), DEPTH):
-        result[~np.isfinite(scores)] = -np.inf
+    result[~np.isfinite(scores)] = -np.inf
     return result
 
 
 def weighted(lists: Mapping[str, Scores], weights: Mapping[str, float]) -> Scores:
     """The weighted sum of lists that are comparable already; a list without a weight is left out."""
-    fused: Scores | None = None
-    for name, scores in lists.items():
-        weight = np.float32(weights.get(name, 0))
-        if weight:
-            fused = scores * weight if fused is None else fused + scores * weight
-    if fused is None:
+    chosen = [(scores, np.float32(weights[name])) for name, scores in lists.items() if weights.get(name)]
+    if not chosen:
         raise ValueError("no list has a weight")
+    fused: Scores = np.zeros_like(chosen[0][0])
+    for scores, weight in chosen:
+        fused += scores * weight
     return fused
 
 
 def reciprocal_rank(lists: Sequence[Scores], k: int = RECIPROCAL_RANK_K) -> Scores:
-    """The sum over lists of 1 / (k + rank); ranks count from 1, -inf stays -inf."""
+    """The sum over lists of 1 / (k + rank), ranks from 1; a list adds nothing to what it has at -inf.
+
+    What every list has at -inf stays there.
+    """
     fused = np.zeros(len(lists[0]), np.float32)
     for scores in lists:
         ranks = np.empty(len(scores), np.float32)
         ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-        fused += 1 / (k + ranks)
-    fused[~np.isfinite(lists[0])] = -np.inf
+        fused += np.where(np.isfinite(scores), 1 / (k + ranks), np.float32(0))
+    fused[fused == 0] = -np.inf
     return fused
 
 

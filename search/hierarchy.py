@@ -48,7 +48,7 @@ class HierarchicalSearch:
     """Best-first beam search over the tree of one corpus."""
 
     def __init__(self, corpus: Corpus) -> None:
-        self._acts = len(corpus.acts)
+        self._corpus = corpus
         self._articles = _Children.of(corpus.article_parent)
         self._sections = _Children.of(corpus.section_parent)
 
@@ -59,11 +59,15 @@ class HierarchicalSearch:
 
         Args:
             acts, sections, articles: similarity of the query to each.
-            allowed: bool[n]; other articles are passed over (a filter).
+            allowed: bool[n]; other articles, and branches without any of these, are passed over (a filter).
             opened: how many nodes are opened at most.
         """
         reached = np.full(len(articles), -np.inf, np.float32)
+        useful = None if allowed is None else self._above(allowed)
         frontier = [(-float(score), -1 - act) for act, score in enumerate(acts)]
+        if allowed is not None:
+            open_acts = set(self._corpus.article_act[allowed].tolist())
+            frontier = [(score, node) for score, node in frontier if -1 - node in open_acts]
         heapq.heapify(frontier)
         while frontier and opened > 0:
             negative, node = heapq.heappop(frontier)
@@ -72,6 +76,8 @@ class HierarchicalSearch:
             leaves = self._articles[node]
             reached[leaves] = PATH_SHARE * path + (1 - PATH_SHARE) * articles[leaves]
             below = self._sections[node]
+            if useful is not None:
+                below = below[useful[below]]
             if len(below) > BEAM:
                 below = below[np.argpartition(-sections[below], BEAM)[:BEAM]]
             for child in below.tolist():
@@ -80,3 +86,12 @@ class HierarchicalSearch:
         if allowed is not None:
             reached[~allowed] = -np.inf
         return reached
+
+    def _above(self, allowed: Mask) -> Mask:
+        """bool[m]: the sections with an allowed article anywhere below: others would use up what may be opened."""
+        above = np.zeros(len(self._corpus.sections), bool)
+        nodes = np.unique(self._corpus.article_parent[allowed])
+        while len(nodes := nodes[nodes >= 0]):
+            above[nodes] = True
+            nodes = np.unique(self._corpus.section_parent[nodes])
+        return above

@@ -58,4 +58,4 @@ class TreePooling:
         pooled = scores + np.float32(weights.section) * pools[self._section]
         pooled += np.float32(weights.stem) * pools[self._stem]
         pooled += np.float32(weights.citations) * pools[self._citations :]
-        return pooled
+        return pooled.astype(np.float32, copy=False)

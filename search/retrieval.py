@@ -203,6 +203,8 @@ class Retriever:
             if model.questions is not None and weights.get("questions"):
                 votes = model.questions.votes(vector, len(self.corpus.articles))
         lists = {name: RankedList.of(_masked(scores, mask)) for name, scores in found.items() if weights.get(name)}
+        if model is None and not any(len(ranked.head) and ranked.head[-1] > 0 for ranked in lists.values()):
+            return np.full(len(self.corpus.articles), -np.inf, np.float32), lists  # no word of the query is there
         comparable = {name: standard_scores(ranked.scores, ranked.head) for name, ranked in lists.items()}
         if votes is not None:
             comparable["questions"] = votes
@@ -233,11 +235,13 @@ class Retriever:
         Filters are applied before ranking: as long as an article that passes them answers, the page has it.
 
         Raises:
-            BadQuery: the query is empty or too long.
+            BadQuery: the query is empty or too long, or the page is none.
             NotFound: a filter names no act or section.
             NotReady: the mode needs a model, and none is active.
         """
         query = self.check_query(query)
+        if first < 0 or offset < 0:
+            raise BadQuery(f"not a page: {first} hits from {offset} on")
         mask = self.corpus.mask(filter.act, filter.section, filter.in_force_on)
         scores, lists = self.scores(query, mode, mask=mask, pooled=pooled)
         page = top(scores, min(offset + first, DEEPEST))[offset:]

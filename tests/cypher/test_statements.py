@@ -1,0 +1,70 @@
+"""Every statement runs, gives what it says, and is used."""
+
+import re
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cypher import statements as module
+from cypher.embedded import release
+from cypher.statements import statements
+from tests.helpers import ROOT
+
+NAMES = sorted(statements("ladybug"))
+ROOMS = ("schema", "cypher", "ingest", "search", "gnn", "api", "bench")
+NUMBERS = {"schema_version", "dimensions", "records", "rejected", "position", "start", "end", "level"}
+
+
+def parameters(statement: str) -> dict[str, Any]:
+    """One row with every field that a statement reads, no identifiers, nought and empty text for all else."""
+
+    def value(name: str) -> Any:
+        return 0 if name in NUMBERS else [""] if name == "source_ids" else ""
+
+    row = {field: value(field) for field in re.findall(r"\br\.`?(\w+)", statement)}
+    lists: dict[str, Any] = {"rows": [row], "ids": []}
+    return {name: lists.get(name, value(name)) for name in re.findall(r"\$(\w+)", statement)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_statement_runs_on_an_empty_graph(tmp_path: Path, name: str) -> None:
+    body = statements("ladybug")[name]
+    with release(tmp_path) as graph:
+        if "RETURN" in body:
+            rows = graph.rows(name, **parameters(body))
+            assert rows == [] or name in ("graph_row", "counts")
+        elif name == "create_graph_row":
+            assert len(graph.rows("graph_row")) == 1, "the release itself ran it"
+        else:
+            graph.write(name, **parameters(body))
+
+
+def used_names() -> set[str]:
+    """Words in quotes in the code of the rooms and of the command line; ``f"delete_{name}s"`` for either name."""
+    files = [path for room in ROOMS for path in (ROOT / room).glob("*.py")] + list(ROOT.glob("lexgraph.py"))
+    found: set[str] = set()
+    for path in files:
+        for word in re.findall(r'"([a-z0-9_{}]+)"', path.read_text(encoding="utf-8")):
+            for name, parent in product(("section", "article"), ("section", "act")):
+                found.add(word.replace("{name}", name).replace("{parent}", parent))
+    return found
+
+
+def test_every_statement_is_used() -> None:
+    unused = [name for name in NAMES if name not in used_names()]
+    assert unused == [], f"statements that no code names: {', '.join(unused)}"
+
+
+def test_both_engines_know_the_same_statements() -> None:
+    assert statements("neo4j").keys() == statements("ladybug").keys()
+    assert "labels(" not in "".join(statements("ladybug").values())
+
+
+def test_every_block_of_the_files_is_a_statement() -> None:
+    """A block that the reader does not understand would be a statement that nobody has."""
+    text = "".join(path.read_text(encoding="utf-8") for path in Path(module.__file__).parent.glob("*.cypher"))
+    written = re.findall(r"name: (\w+)", text)
+    assert set(written) == set(NAMES)
+    assert len(written) - len(set(written)) == text.count("// engine:")

@@ -1,0 +1,63 @@
+"""Measures against scikit-learn, and their intervals."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, ndcg_score
+
+from search.evaluation import MEASURES, Judged, evaluate, measure, ranks_of, with_intervals
+
+
+@given(st.integers(0, 10_000), st.integers(1, 30))
+def test_measures_are_those_of_scikit_learn(seed: int, relevant: int) -> None:
+    random = np.random.default_rng(seed)
+    scores = random.permutation(300).astype(np.float32)
+    positions = random.choice(300, relevant, replace=False)
+    truth = np.isin(np.arange(300), positions)
+    found = measure(ranks_of(scores, positions))
+    assert found["MAP"] == pytest.approx(average_precision_score(truth, scores))
+    assert found["nDCG@10"] == pytest.approx(ndcg_score(truth[None], scores[None], k=10))
+    order = np.argsort(-scores)
+    assert found["R@100"] == pytest.approx(truth[order][:100].sum() / relevant)
+    assert found["R@200"] == pytest.approx(truth[order][:200].sum() / relevant)
+    assert found["R@500"] == 1
+    assert found["MRP"] == pytest.approx(truth[order][:relevant].sum() / relevant)
+
+
+def test_ties_go_by_position_and_what_was_not_found_ranks_behind_all() -> None:
+    scores = np.array([1, 5, 5, -np.inf, 5, -np.inf], np.float32)
+    assert ranks_of(scores, np.array([4, 1])).tolist() == [1, 3]
+    ranks = ranks_of(scores, np.array([0, 3, 5]))
+    assert ranks[0] == 4
+    assert (ranks[1:] > 10**9).all()
+    assert measure(ranks_of(scores, np.array([3])))["R@500"] == 0
+
+
+def test_each_question_is_measured_on_its_own() -> None:
+    lists = {"a": np.array([3, 2, 1], np.float32), "b": np.array([1, 2, 3], np.float32)}
+    values = evaluate(lists.__getitem__, [Judged("a", np.array([0])), Judged("b", np.array([0]))])
+    assert tuple(values) == MEASURES
+    assert values["MAP"].tolist() == pytest.approx([1, 1 / 3])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=60))
+def test_the_interval_holds_the_mean_and_is_the_same_each_time(values: list[float]) -> None:
+    found = with_intervals({"MAP": np.array(values)})
+    assert found == with_intervals({"MAP": np.array(values)})
+    mean, low, high = found["MAP"].mean, found["MAP"].low, found["MAP"].high
+    assert mean == pytest.approx(100 * sum(values) / len(values))
+    spread = 100 * (max(values) - min(values))
+    assert -1e-9 <= low <= high <= 100 + 1e-9
+    assert high - low <= spread + 1e-9
+    if len(values) >= 10:
+        assert low - 1e-9 <= mean + 0.2 * spread
+        assert mean - 0.2 * spread <= high + 1e-9
+
+
+def test_an_interval_lies_about_its_mean_and_narrows_with_more_questions() -> None:
+    random = np.random.default_rng(3)
+    few, many = (with_intervals({"MAP": random.random(n)})["MAP"] for n in (50, 5_00))
+    for found in (few, many):
+        assert found.low < found.mean < found.high
+    assert many.high - many.low < few.high - few.low
