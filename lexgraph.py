@@ -16,12 +16,12 @@ from rich.console import Console
 
 from api.terminal import described_hits, hits_table, measures_table, progress_on, rows_table
 from cypher.dump import canonical_dump
-from cypher.embedded import EmbeddedGraph, open_graph
-from gnn.registry import active_model, model_rows
+from cypher.embedded import EmbeddedGraph, exclusive, open_graph
+from gnn.registry import active_id, active_model, model_rows, read_card
 from ingest.quarantine import quarantined
 from ingest.sources import ingest as ingest_source
 from ingest.sources import summary
-from schema.errors import BadQuery, LexgraphError, NotReady, RecordsRejected
+from schema.errors import BadQuery, BadSource, LexgraphError, MissingFile, NotReady, RecordsRejected
 from schema.progress import Progress
 from schema.settings import Settings, load_settings, origins
 from search.retrieval import Filter, Mode, Retriever
@@ -55,8 +55,8 @@ class _Run:
         return Bm25Options(s.bm25_k1, s.bm25_b, s.section_bm25_k1, s.section_bm25_b)
 
     @contextmanager
-    def graph(self) -> Generator[EmbeddedGraph]:
-        with open_graph(self.home, memory_mb=self.settings.memory_mb, timeout_s=self.settings.query_timeout_s) as graph:
+    def graph(self, timeout_s: float = 0) -> Generator[EmbeddedGraph]:
+        with open_graph(self.home, memory_mb=self.settings.memory_mb, timeout_s=timeout_s) as graph:
             yield graph
 
     def index(self, graph: EmbeddedGraph) -> TextIndex:
@@ -89,20 +89,28 @@ def ingest(
             for package in (LEGI_DATA, SERVICE_PUBLIC):
                 paths.append(fetch(package, run.home / "sources"))
                 advance(1)
+    failures: list[LexgraphError] = []
     rejected = 0
-    broken = 0
     for path in paths:
-        report = ingest_source(run.home, path, format, memory_mb=run.settings.memory_mb, progress=run.progress)
-        out.print(f"{path.name}: " + (", ".join(f"{n} {what}" for what, n in summary(report)) or "nothing changed"))
+        try:
+            report = ingest_source(run.home, path, format, memory_mb=run.settings.memory_mb, progress=run.progress)
+        except (BadSource, MissingFile) as error:
+            failures.append(error)  # the other paths go on
+            err.print(f"lexgraph: {error}", markup=False, soft_wrap=True)
+            continue
+        told = ", ".join(f"{n} {what}" for what, n in summary(report)) or "nothing changed"
+        out.print(f"{path.parent.name}/{path.name}: {told}", markup=False)
         for record in report.rejected[:20]:
             err.print(f"rejected: {record.file}: {record.place}: {record.reason}", markup=False, soft_wrap=True)
         rejected += len(report.rejected)
-        broken += report.broken_files
+        if report.broken_files:
+            failures.append(BadSource(path, "", f"{report.broken_files} files cannot be read"))
     if rejected:
-        error = RecordsRejected(f"{rejected} records rejected; they lie in {run.home / 'quarantine'} with the reasons")
-        if broken:
-            error.exit_code = 65
-        raise error
+        err.print(f"{rejected} records rejected; they lie in {run.home / 'quarantine'} with the reasons", soft_wrap=True)
+    if failures:
+        raise typer.Exit(failures[0].exit_code)
+    if rejected:
+        raise typer.Exit(RecordsRejected.exit_code)
 
 
 @app.command()
@@ -112,13 +120,15 @@ def index(context: typer.Context) -> None:
     from search.text_index import build_text_index, remove_other_indexes
 
     run: _Run = context.obj
-    with run.graph() as graph:
+    with run.graph() as graph, exclusive(run.home, "index"):
         corpus_sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
         key = index_key(corpus_sha256, run.bm25)
         if (run.home / "index" / key).is_dir():
             out.print(f"index {key}: nothing changed")
         else:
             corpus, text = read_corpus(graph)
+            if not corpus.articles:
+                raise NotReady("the graph holds no article: run `lexgraph ingest`")
             build_text_index(run.home, corpus, text, run.bm25, progress=run.progress)
             out.print(f"index {key}: {len(corpus.articles):,} articles")
         remove_other_indexes(run.home, key)
@@ -137,7 +147,7 @@ def train(
 
     run: _Run = context.obj
     chosen = load_recipe(recipe or run.settings.recipe)
-    with run.graph() as graph:
+    with run.graph() as graph, exclusive(run.home, "models"):
         index = run.index(graph)
         _, text = read_corpus(graph)
         questions = read_questions(graph, chosen.questions)
@@ -171,7 +181,7 @@ def evaluate(
         from ingest.loader import read_questions
 
         with run.graph() as graph:
-            ids = model_ids(chosen, run.index(graph).corpus.sha256, read_questions(graph, chosen.questions))
+            ids = model_ids(chosen, run.index(graph).key, read_questions(graph, chosen.questions))
         draw(main, curves(run.home, chosen, ids), picture)
     if json_:
         extra = {name: table.as_json() for name, table in tables.items() if table is not main}
@@ -185,7 +195,7 @@ def evaluate(
 
 def _compare(run: _Run, source: str, part: str, recipe: str | None) -> "tuple[dict[str, Comparison], Recipe]":
     from gnn.comparison import PARTS, TITLE, WITH_DESCRIPTION, compare, model_ids, of_split
-    from gnn.recipe import load_recipe
+    from gnn.recipe import load_recipe, recipe_of
     from ingest.loader import read_questions
     from ingest.questions_jsonl import read_questions_file
 
@@ -193,10 +203,9 @@ def _compare(run: _Run, source: str, part: str, recipe: str | None) -> "tuple[di
         raise BadQuery(f"no part {part!r} of the questions; there are: {', '.join(PARTS)}")
     with run.graph() as graph:
         index = run.index(graph)
-        if recipe is None:
-            active = next((row["recipe"] for row in model_rows(graph) if row["status"] == "active"), None)
-            recipe = str(active or run.settings.recipe)
-        chosen = load_recipe(recipe)
+        active = None if recipe else active_id(graph)
+        # Without a name, the recipe as the active model was trained, whatever its file says by now.
+        chosen = recipe_of(run.home, active) if active else load_recipe(recipe or run.settings.recipe)
         trained_on = read_questions(graph, chosen.questions)
         from_file = source.endswith(".jsonl")
         asked = [] if from_file else read_questions(graph, source)
@@ -204,7 +213,7 @@ def _compare(run: _Run, source: str, part: str, recipe: str | None) -> "tuple[di
         asked = read_questions_file(Path(source), index.corpus.article_position)
     elif not asked:
         raise NotReady(f"no questions from {source!r} in the graph: run `lexgraph ingest`, or name a .jsonl file")
-    versions = model_ids(chosen, index.corpus.sha256, trained_on)
+    versions = model_ids(chosen, index.key, trained_on)
     run_one = partial(
         compare, run.home, index, chosen, versions, source=source, threads=run.settings.threads, progress=run.progress
     )
@@ -326,9 +335,9 @@ def _check_model(run: _Run) -> str:
         model = active_model(run.home, graph, run.index(graph), run.settings.threads)
         if model is None:
             raise NotReady("no model is active: run `lexgraph train`")
-        unseen = int((model.bias == -float("inf")).sum())
-        if unseen:
-            raise NotReady(f"{model.id} has no embedding of {unseen:,} articles of the graph: run `lexgraph train`")
+        if read_card(run.home, model.id)["corpus_sha256"] != graph.rows("graph_row")[0]["corpus_sha256"]:
+            unseen = int((model.bias == -float("inf")).sum())
+            raise NotReady(f"{model.id} was trained on older law; {unseen:,} articles are new to it: run `lexgraph train`")
         return model.id
 
 
@@ -341,7 +350,7 @@ def cypher(
 ) -> None:
     """Explore the graph with Cypher."""
     run: _Run = context.obj
-    with run.graph() as graph:
+    with run.graph(run.settings.query_timeout_s) as graph:
         table = graph.query(statement, dict(_parameter(p) for p in param or ()), run.settings.cypher_max_rows)
     if json_:
         for row in table.rows:
@@ -419,9 +428,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except LexgraphError as error:
         err.print(f"lexgraph: {error}", markup=False, soft_wrap=True)
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader has gone; Python would complain of it at exit
-        sys.exit(141)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            sys.stderr.close()  # the reader has gone; Python would complain of it at exit
+            sys.exit(141)
+        err.print(f"lexgraph: {error.filename or ''}: {error.strerror or error}", markup=False, soft_wrap=True)
+        sys.exit(74)
 
 
 if __name__ == "__main__":

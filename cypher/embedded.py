@@ -25,7 +25,6 @@ from schema.labels import EDGES, NODES, SCHEMA_VERSION
 
 GRAPH_FILE = "graph.lbug"
 _NEXT_FILE = "graph.next.lbug"
-_LOCK_FILE = "graph.lock"
 
 
 class EmbeddedGraph:
@@ -121,7 +120,7 @@ class EmbeddedGraph:
             while result.has_next() and len(rows) < max_rows:
                 rows.append(tuple(result.get_next()))
             return Table(columns, rows, truncated=bool(result.has_next()))
-        except RuntimeError as error:
+        except (RuntimeError, ValueError, TypeError) as error:
             raise BadQuery(f"cypher: {str(error).strip()}") from None
 
     def make_tables(self) -> None:
@@ -210,6 +209,27 @@ def release_stamp(home: Path) -> tuple[int, int] | None:
 
 
 @contextmanager
+def exclusive(home: Path, work: str) -> Generator[None]:
+    """One process at a time does a kind of work (graph, index, models) under ``home``; a killed one holds nothing.
+
+    Raises:
+        GraphBusy: another process is at it.
+        StorageFull: the disk is full.
+    """
+    with _plain_errors():
+        home.mkdir(parents=True, exist_ok=True)
+        lock = os.open(home / f"{work}.lock", os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise GraphBusy(f"{home}: another process is writing to the {work}; try again when it is done") from None
+        yield
+    finally:
+        os.close(lock)
+
+
+@contextmanager
 def release(home: Path, *, memory_mb: int = 512) -> Generator[EmbeddedGraph]:
     """A graph to write to; what was written becomes the current release when the block ends well.
 
@@ -218,14 +238,7 @@ def release(home: Path, *, memory_mb: int = 512) -> Generator[EmbeddedGraph]:
         StorageFull: the disk is full; the current release is unharmed.
         GraphTooNew: a newer version of Lexgraph wrote the graph.
     """
-    with _plain_errors():
-        home.mkdir(parents=True, exist_ok=True)
-        lock = os.open(home / _LOCK_FILE, os.O_CREAT | os.O_RDWR, 0o644)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise GraphBusy(f"{home}: another process is writing to this graph; try again when it is done") from None
+    with exclusive(home, "graph"):
         current, following = home / GRAPH_FILE, home / _NEXT_FILE
         _remove(following)  # what a killed writer left
         with _plain_errors():
@@ -238,6 +251,7 @@ def release(home: Path, *, memory_mb: int = 512) -> Generator[EmbeddedGraph]:
                         graph.check_version()
                     else:
                         graph.make_tables()
+                        graph.changed = False  # a graph without law is no release
                     yield graph
                     if graph.changed:
                         graph.checkpoint()
@@ -254,8 +268,6 @@ def release(home: Path, *, memory_mb: int = 512) -> Generator[EmbeddedGraph]:
                     _sync(home)
             finally:
                 _remove(following)
-    finally:
-        os.close(lock)
 
 
 def _remove(path: Path) -> None:
@@ -272,6 +284,8 @@ def _sync(path: Path) -> None:
 
 
 _FULL = re.compile(r"no space left|file too large|disk quota|cannot write to file", re.IGNORECASE)
+_OF_THE_QUERY = re.compile(r"(?:Parser|Binder|Runtime|Catalog) exception")
+"""Errors that repeat a user's own words, which may be any."""
 _TIMEOUT = re.compile(r"^Interrupted", re.IGNORECASE)
 
 
@@ -285,7 +299,7 @@ def _plain_errors() -> Generator[None]:
             raise StorageFull(f"no space left to write {error.filename or 'the graph'}; nothing was changed") from None
         raise
     except RuntimeError as error:
-        if _FULL.search(str(error)):
+        if _FULL.search(str(error)) and not _OF_THE_QUERY.match(str(error)):
             raise StorageFull("no space left to write the graph; nothing was changed") from None
         if _TIMEOUT.search(str(error)):
             raise QueryTimeout("the query ran past its time limit (LEXGRAPH_QUERY_TIMEOUT_S)") from None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gnn.recipe import Recipe, load_recipe
+from gnn.recipe import Recipe
 from gnn.registry import load_model, model_folder, read_card, read_run
 from schema.errors import NotReady
 from schema.progress import Progress, silent
@@ -89,18 +89,22 @@ def judged(corpus: Corpus, questions: Iterable[Question], asked: str = WITH_DESC
     ]
 
 
-def model_ids(recipe: Recipe, corpus_sha256: str, questions: Sequence[Question]) -> dict[Version, str]:
-    """The identifiers of a recipe's versions, those it is compared with first; the same inputs give the same."""
+def model_ids(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> dict[Version, str]:
+    """The identifiers of a recipe's versions, those it is compared with first; the same inputs give the same.
+
+    Args:
+        index_key: of the text index, which tells the law and the options of BM25 that weights are tuned for.
+    """
     asked = json.dumps([asdict(question) for question in sorted(questions, key=lambda q: q.id)])
     digest = hashlib.sha256(asked.encode()).hexdigest()
     ids: dict[Version, str] = {}
     for split in recipe.splits:
         for name in (*recipe.compare, recipe.name):
-            chosen = recipe if name == recipe.name else load_recipe(name)
-            made_from = [corpus_sha256, digest, split]
+            chosen = recipe.other(name)
+            made_from = [index_key, digest, split]
             start = chosen.training.start
             if start:
-                made_from.append(load_recipe(start).key())
+                made_from.append(chosen.other(start).key())
             ids[Version(name, split)] = f"{name}-{split}-{chosen.key(*made_from)}"
     return ids
 
@@ -126,8 +130,10 @@ def compare(
         split: whose versions are used; ``part`` only names what was asked.
 
     Raises:
-        NotReady: a version has not been trained.
+        NotReady: a version has not been trained, or there are no questions.
     """
+    if not questions:
+        raise NotReady(f"no {part} questions of {source} in the {split} split")
     queries = judged(index.corpus, questions, asked)
     systems: dict[str, SystemResult] = {}
 
@@ -146,7 +152,7 @@ def compare(
             raise NotReady(f"model {id} has not been trained: run `lexgraph train`")
         retriever = Retriever(index, load_model(home, id, index, threads))
         seconds = read_run(home, id)["training_s"]
-        run(load_recipe(name).system if name != recipe.name else recipe.system, retriever, Mode.VECTOR, seconds)
+        run(recipe.other(name).system, retriever, Mode.VECTOR, seconds)
         if name == recipe.name:
             run("hierarchical", retriever, Mode.HIERARCHICAL, seconds)
             run("hybrid-no-pooling", retriever, Mode.HYBRID, seconds, pooled=False)

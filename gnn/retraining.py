@@ -1,7 +1,6 @@
 """Train a recipe and those it is compared with, on every split, write the versions, and make one active."""
 
 import platform
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,17 +13,20 @@ from cypher.graph import Graph
 from gnn.comparison import judged, model_ids, of_split
 from gnn.features import Features, make_features
 from gnn.fusion_tuning import START, tune_weights
-from gnn.recipe import Recipe, load_recipe
+from gnn.recipe import Recipe
 from gnn.registry import (
+    Entry,
     active_id,
     encoding,
     model_folder,
     question_memory,
     read_card,
+    read_run,
     register,
     write_model,
 )
 from gnn.training import State, Trained, query_text, train, untrained
+from schema.errors import BadSetting
 from schema.progress import Progress, silent
 from schema.records import Question
 from search.corpus import Corpus, CorpusText
@@ -63,16 +65,21 @@ def train_recipe(
         BadSetting: a recipe is not there, or there are no questions to train on.
         StorageFull: the disk is full; versions written before stay.
     """
+    for split in recipe.splits:
+        for part in ("train", "development"):
+            if not of_split(questions, split, part):
+                raise BadSetting(f"recipe {recipe.name}: no {part} questions from {recipe.questions!r} in the {split} split")
     session = _Session(home, index, text, questions, threads, progress)
-    wanted = model_ids(recipe, index.corpus.sha256, questions)
+    wanted = model_ids(recipe, index.key, questions)
     for name, id in wanted.items():
         if not model_folder(home, id).is_dir():
-            session.make(name.recipe, name.split, id)
+            session.make(recipe.other(name.recipe), name.split, id)
     active = wanted[next(name for name in wanted if name.recipe == recipe.name and name.split == recipe.splits[0])]
     known = {row["id"] for row in graph.rows("models")}
     ids = list(wanted.values())
     if active_id(graph) != active or not known.issuperset(ids):
-        register(home, [read_card(home, id) for id in ids], active, _development_metrics(home, active))
+        entries = [Entry(read_card(home, id), read_run(home, id)["created"], _development_metrics(home, id)) for id in ids]
+        register(home, entries, active)
     return TrainingReport(active, session.trained, [id for id in ids if id not in session.trained])
 
 
@@ -100,11 +107,9 @@ class _Session:
     def corpus(self) -> Corpus:
         return self.index.corpus
 
-    def make(self, name: str, split: str, id: str) -> None:
+    def make(self, recipe: Recipe, split: str, id: str) -> None:
         """Train one version and write it."""
-        recipe = load_recipe(name)
-        began = time.monotonic()
-        result = self._result(name, split)
+        result = self._result(recipe, split)
         features = self._features_of(recipe)
         training = of_split(self.questions, split, "train")
         vectors = features.encoder.encode([query_text(question) for question in training])
@@ -113,7 +118,7 @@ class _Session:
         memory = question_memory(self.corpus, vectors, training)
         run = {
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "training_s": round(time.monotonic() - began, 1),
+            "training_s": round(result.seconds, 1),
             "device": torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine(),
             "threads": self.threads,
             "versions": dict(_versions()),
@@ -140,16 +145,16 @@ class _Session:
         development = judged(self.corpus, of_split(self.questions, split, "development"))
         return tune_weights(retriever, development, PoolingWeights(), progress=self.progress)
 
-    def _result(self, name: str, split: str) -> Trained:
+    def _result(self, recipe: Recipe, split: str) -> Trained:
+        name = recipe.name
         if (name, split) not in self._results:
-            recipe = load_recipe(name)
             features = self._features_of(recipe)
             if not recipe.training.epochs:
                 self._results[name, split] = untrained(self.corpus, features)
                 return self._results[name, split]
             start: State | None = None
             if recipe.training.start:
-                start = self._result(recipe.training.start, split).state
+                start = self._result(recipe.other(recipe.training.start), split).state
             self._results[name, split] = train(
                 recipe,
                 self.corpus,

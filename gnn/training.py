@@ -1,7 +1,8 @@
 """Train the towers: a temperature-scaled softmax over articles, uniform over the relevant ones of a question."""
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from gnn.allocation import keep_freed_memory
 from gnn.features import Features
@@ -43,6 +45,7 @@ class Trained:
         articles: float32[n, d], sections: float32[m, d], acts: float32[k, d], bias: float32[n], scale: as
             `search.retrieval.VectorModel` has them.
         tower: the query tower; None for an encoder that was not trained.
+        seconds: what this training alone took.
         curve: one row an epoch; best: the one that was kept, from 0.
         state: parameters, for a recipe that starts from this one.
     """
@@ -53,6 +56,7 @@ class Trained:
     bias: npt.NDArray[np.float32]
     scale: float
     tower: TowerWeights | None
+    seconds: float = 0.0
     curve: list[Epoch] = field(default_factory=list[Epoch])
     best: int = -1
     state: State = field(default_factory=dict[str, Tensor])
@@ -83,8 +87,8 @@ def train(
 ) -> Trained:
     """Train a recipe; the epoch with the best sum of R@100 and MAP on the development questions is kept.
 
-    The same recipe, law and questions give the same model, bit by bit, on the same machine with the same
-    number of threads.
+    The same recipe, law and questions give the same model, bit by bit, on the same kind of processor with the
+    same number of threads; on a GPU, sums over neighbours come in no fixed order, and the last bits differ.
 
     Raises:
         BadSetting: there are no questions to train on or to choose by.
@@ -94,10 +98,11 @@ def train(
     keep_freed_memory()
     torch.set_num_threads(threads)
     torch.manual_seed(recipe.training.seed)
+    began = time.monotonic()
     run = _Run(recipe, corpus, features, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
     if start:
         run.model.load_state_dict(start, strict=False)
-    return run.train(training, development, progress)
+    return replace(run.train(training, development, progress), seconds=time.monotonic() - began)
 
 
 class _Run:
@@ -125,9 +130,9 @@ class _Run:
         self.rows = len(nodes) if recipe.document.layers else self.n
         self.draw = torch.Generator().manual_seed(recipe.training.seed)
 
-    def documents(self, rows: int) -> Tensor:
+    def documents(self, model: TwoTowers, rows: int) -> Tensor:
         x, s, edge_index, edge_attr = self.inputs
-        return self.model.document(x[:rows], s[:rows], edge_index, edge_attr)
+        return model.document(x[:rows], s[:rows], edge_index, edge_attr)
 
     def train(self, training: Sequence[Question], development: Sequence[Question], progress: Progress) -> Trained:
         options = self.recipe.training
@@ -139,6 +144,8 @@ class _Run:
         batches = -(-len(training) // options.batch)
         optimiser = torch.optim.AdamW(self.model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, options.learning_rate, total_steps=options.epochs * batches)
+        # Few questions make noisy steps: the average of the parameters along the way answers better than the last ones.
+        averaged = AveragedModel(self.model, multi_avg_fn=get_ema_multi_avg_fn(options.averaging), use_buffers=True)
         curve: list[Epoch] = []
         best, best_score = -1, -1.0
         best_state: dict[str, Tensor] = {}
@@ -156,13 +163,15 @@ class _Run:
                     loss.backward()
                     optimiser.step()
                     schedule.step()
+                    averaged.update_parameters(self.model)
                     losses.append(loss.item())
                     advance(1)
-                recall, precision = self._measures(chosen_by, judged)
+                kept = cast(TwoTowers, averaged.module)
+                recall, precision = self._measures(kept, chosen_by, judged)
                 curve.append(Epoch(float(np.mean(losses)), recall, precision))
                 if recall + precision > best_score:
                     best, best_score = epoch, recall + precision
-                    best_state = {name: value.detach().clone() for name, value in self.model.state_dict().items()}
+                    best_state = {name: value.detach().clone() for name, value in kept.state_dict().items()}
                 elif epoch - best >= options.patience:
                     break
         self.model.load_state_dict(best_state)
@@ -172,7 +181,7 @@ class _Run:
         return np.array([self.corpus.article_position[article] for article in question.relevant], np.intp)
 
     def _loss(self, queries: Tensor, relevant: Sequence[npt.NDArray[np.intp]]) -> Tensor:
-        documents = self.documents(self.rows)[: self.n]
+        documents = self.documents(self.model, self.rows)[: self.n]
         bias = self.model.bias
         if self.n > self.recipe.training.full_softmax_limit:
             candidates = self._candidates(relevant)
@@ -194,17 +203,17 @@ class _Run:
         return torch.unique(torch.cat([own, drawn])).to(self.device)
 
     @torch.inference_mode()
-    def _measures(self, queries: Tensor, relevant: Sequence[npt.NDArray[np.intp]]) -> tuple[float, float]:
-        self.model.eval()
-        documents = self.documents(self.rows)[: self.n]
-        scores = (self.model.log_scale.exp() * self.model.query(queries) @ documents.T + self.model.bias).float().cpu().numpy()
+    def _measures(self, model: TwoTowers, queries: Tensor, relevant: Sequence[npt.NDArray[np.intp]]) -> tuple[float, float]:
+        model.eval()
+        documents = self.documents(model, self.rows)[: self.n]
+        scores = (model.log_scale.exp() * model.query(queries) @ documents.T + model.bias).float().cpu().numpy()
         rows = [measure(ranks_of(row, positions)) for row, positions in zip(scores, relevant, strict=True)]
         return float(np.mean([row["R@100"] for row in rows])), float(np.mean([row["MAP"] for row in rows]))
 
     @torch.inference_mode()
     def _result(self, curve: list[Epoch], best: int, state: State) -> Trained:
         self.model.eval()
-        nodes = self.documents(len(self.inputs[0])).float().cpu().numpy()
+        nodes = self.documents(self.model, len(self.inputs[0])).float().cpu().numpy()
         tower = self.model.query
         layers = (tower.first.weight, tower.first.bias, tower.second.weight, tower.second.bias)
         arrays = [parameter.detach().float().cpu().numpy() for parameter in layers]
@@ -217,9 +226,9 @@ class _Run:
             self.model.bias.detach().float().cpu().numpy(),
             float(self.model.log_scale.exp()),
             TowerWeights(w1, b1, w2, b2),
-            curve,
-            best,
-            {name: value.cpu() for name, value in state.items()},
+            curve=curve,
+            best=best,
+            state={name: value.cpu() for name, value in state.items()},
         )
 
 

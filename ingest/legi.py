@@ -194,7 +194,12 @@ def _children(
 
 def _permanent(data: Json) -> str:
     cid = data.get("cid")
-    return cid if isinstance(cid, str) and cid else data["id"]
+    return cid if isinstance(cid, str) and cid and _is_whole(cid) else data["id"]
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text has no half characters (lone surrogates), which no UTF-8 can hold."""
+    return text.isascii() or not _SURROGATE.search(text)
 
 
 def _check_node(node: object, ancestors: frozenset[str], siblings: set[str]) -> bool:
@@ -220,6 +225,8 @@ def _check_node(node: object, ancestors: frozenset[str], siblings: set[str]) -> 
         number = cast(Json, node)["data"].get("num")
         if not isinstance(number, str) or not normal_number(number):
             raise _Reject(f"article {identifier} without a number")
+        if not _is_whole(number):
+            raise _Reject("num holds half a character (a lone surrogate)")
     return kind == "section"
 
 
@@ -281,8 +288,11 @@ def _version_ids(data: Json) -> Iterator[str]:
     if not isinstance(versions, list):
         raise _Reject("articleVersions is not a list")
     for version in cast(list[Any], versions):
-        if isinstance(version, dict) and isinstance(cast(Json, version).get("id"), str):
-            yield cast(Json, version)["id"]
+        id = cast(Json, version).get("id") if isinstance(version, dict) else None
+        if isinstance(id, str):
+            if not _is_whole(id):
+                raise _Reject("articleVersions holds half a character (a lone surrogate)")
+            yield id
 
 
 def _text(data: Json, name: str) -> str:
@@ -291,7 +301,7 @@ def _text(data: Json, name: str) -> str:
         return ""
     if not isinstance(value, str):
         raise _Reject(f"{name} is not text: {value!r:.60}")
-    if not value.isascii() and _SURROGATE.search(value):
+    if not _is_whole(value):
         raise _Reject(f"{name} holds half a character (a lone surrogate)")
     return value
 

@@ -221,14 +221,11 @@ def _write_nodes(graph: Graph, name: str, old: dict[str, Any], new: Sequence[Sec
 def _write_contains(
     graph: Graph, act_id: str, old_sections: dict[str, Section], old_articles: dict[str, Article], tree: ActTree
 ) -> None:
-    gone_parents = old_sections.keys() - {s.id for s in tree.sections}
     for name, old, new in (("section", old_sections, tree.sections), ("article", old_articles, tree.articles)):
         moved = [
             record
             for record in new
-            if record.id not in old
-            or (old[record.id].parent_id, old[record.id].position) != (record.parent_id, record.position)
-            or record.parent_id in gone_parents
+            if record.id not in old or (old[record.id].parent_id, old[record.id].position) != (record.parent_id, record.position)
         ]
         for batch in _batches([record.id for record in moved if record.id in old]):
             graph.write(f"delete_{name}_parents", ids=batch)
@@ -283,18 +280,18 @@ def load_questions(home: Path, source: str, questions: Sequence[Question], *, me
         NotReady: there is no graph.
     """
     report = LoadReport()
-    with open_graph(home) as graph:
+    open_graph(home).close()  # without a graph there is nothing to ask about
+    with release(home, memory_mb=memory_mb) as graph, graph.transaction():
         old = {question.id: question for question in read_questions(graph, source)}
         there = {row["id"] for row in graph.rows("question_ids", source=source)}
-    new = {question.id: question for question in questions}
-    stale = sorted(id for id in there if id not in new or new[id] != old.get(id))
-    fresh = [question for question in questions if old.get(question.id) != question]
-    report.created["Question"] = len(new.keys() - there)
-    report.removed["Question"] = len(there - new.keys())
-    report.changed["Question"] = len(fresh) - report.created["Question"]
-    if not stale and not fresh:
-        return report
-    with release(home, memory_mb=memory_mb) as graph, graph.transaction():
+        new = {question.id: question for question in questions}
+        stale = sorted(id for id in there if id not in new or new[id] != old.get(id))
+        fresh = [question for question in questions if old.get(question.id) != question]
+        report.created["Question"] = len(new.keys() - there)
+        report.removed["Question"] = len(there - new.keys())
+        report.changed["Question"] = len(fresh) - report.created["Question"]
+        if not stale and not fresh:
+            return report
         for batch in _batches(stale):
             graph.write("delete_questions", ids=batch)
         rows = [{f.name: getattr(q, f.name) for f in fields(q) if f.name != "relevant"} for q in fresh]

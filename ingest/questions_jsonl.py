@@ -20,9 +20,9 @@ def read_questions_file(path: Path, known: Container[str]) -> list[Question]:
         BadSource: a line is no question, repeats an identifier, or names an article that is not there.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        raise MissingFile(f"{path}: no such file") from None
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise MissingFile(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise BadSource(path, f"byte {error.start}", "not UTF-8 text") from None
     questions: dict[str, Question] = {}

@@ -29,6 +29,10 @@ _HYPHENS = str.maketrans("\u2010\u2011", "--")
 _TOKEN = re.compile(rf"\b(?:{_ELISION}|{_ARTICLE_NUMBER}|(?P<word>\w[\w\u0300-\u036f]*))")
 
 
+_REMEMBERED = 500_000
+"""Words whose stems are kept; a server must not grow with what it is asked."""
+
+
 class Token(NamedTuple):
     """An indexed word and the half-open range of code points it was made from."""
 
@@ -64,6 +68,8 @@ class Analyzer:
                 continue
             stem = self._words.get(word)
             if stem is None:
+                if len(self._words) >= _REMEMBERED:
+                    self._words.clear()
                 stem = self._words[word] = self._stem(word)
             if stem:
                 yield Token(stem, found.start(), found.end())

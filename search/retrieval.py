@@ -207,6 +207,7 @@ class Retriever:
             return np.full(len(self.corpus.articles), -np.inf, np.float32), lists  # no word of the query is there
         comparable = {name: standard_scores(ranked.scores, ranked.head) for name, ranked in lists.items()}
         if votes is not None:
+            votes = _masked(votes, mask)
             comparable["questions"] = votes
             lists["questions"] = RankedList(votes, np.sort(votes[votes > 0]))
         fused = weighted(comparable, weights)

@@ -20,6 +20,7 @@ from search.bm25 import Bm25Index
 from search.corpus import Corpus, CorpusText
 
 FOLDER = "index"
+_GONE = ".gone-"
 FORMAT = 1
 """Raised when analysis or the layout of the folder changes, so that indexes are made anew."""
 HEADING_WEIGHT = 2
@@ -121,17 +122,25 @@ def open_text_index(home: Path, corpus_sha256: str, options: Bm25Options) -> Tex
     folder = home / FOLDER / key
     if not folder.is_dir():
         raise NotReady("the text index does not hold the law of the graph: run `lexgraph index`")
-    return TextIndex(
-        key,
-        Corpus.load(folder),
-        Bm25Index.load(folder / "articles"),
-        Bm25Index.load(folder / "groups"),
-        tuple(json.loads((folder / "languages.json").read_text())),
-    )
+    try:
+        return TextIndex(
+            key,
+            Corpus.load(folder),
+            Bm25Index.load(folder / "articles"),
+            Bm25Index.load(folder / "groups"),
+            tuple(json.loads((folder / "languages.json").read_text())),
+        )
+    except FileNotFoundError:  # removed between the look and the reading
+        raise NotReady("the text index was being replaced: try again") from None
 
 
 def remove_other_indexes(home: Path, keep: str) -> None:
-    """Remove the indexes of law that the graph no longer holds, and what killed runs left."""
-    for folder in (home / FOLDER).glob("*"):
+    """Remove the indexes of law that the graph no longer holds, and what killed runs left.
+
+    For one process at a time, as the making of an index is (`cypher.embedded.exclusive`).
+    """
+    for folder in list((home / FOLDER).glob("*")):
         if folder.name != keep:
-            shutil.rmtree(folder, ignore_errors=True)
+            # Renamed first: killed halfway, what is left must not look like an index.
+            gone = folder if folder.name.startswith(_GONE) else folder.rename(folder.with_name(_GONE + folder.name))
+            shutil.rmtree(gone, ignore_errors=True)

@@ -86,6 +86,16 @@ def test_without_questions_nothing_is_trained(law: tuple[Corpus, CorpusText], fe
         train(small_recipe(), law[0], features, [], [])
 
 
+def test_law_without_questions_cannot_be_trained_on_and_says_so(own_home: Path, recipe_file: str) -> None:
+    shutil.rmtree(own_home)
+    ingest(own_home, write_law(own_home / "law"))
+    with open_graph(own_home) as graph:
+        corpus, text = read_corpus(graph)
+        build_text_index(own_home, corpus, text, Bm25Options())
+    with pytest.raises(BadSetting, match="no train questions"):
+        _train(own_home, recipe_file)
+
+
 def _train(home: Path, recipe: str) -> str:
     with open_graph(home) as graph:
         corpus, text = read_corpus(graph)
@@ -123,7 +133,7 @@ def test_the_table_has_every_system_and_hybrid_finds_what_is_relevant(own_home: 
         own_home,
         index,
         recipe,
-        model_ids(recipe, sha256, asked),
+        model_ids(recipe, index.key, asked),
         of_split(asked, "random", "test"),
         source="service-public",
         split="random",
