@@ -99,7 +99,7 @@ def ingest(
             err.print(f"lexgraph: {error}", markup=False, soft_wrap=True)
             continue
         told = ", ".join(f"{n} {what}" for what, n in summary(report)) or "nothing changed"
-        out.print(f"{path.parent.name}/{path.name}: {told}", markup=False)
+        out.print(f"{path.parent.name}/{path.name}: {told}", markup=False, soft_wrap=True)
         for record in report.rejected[:20]:
             err.print(f"rejected: {record.file}: {record.place}: {record.reason}", markup=False, soft_wrap=True)
         rejected += len(report.rejected)

@@ -144,9 +144,10 @@ class Retriever:
         self._hierarchy = HierarchicalSearch(index.corpus)
         self._bias = np.zeros(0, np.float32)
         if model is not None:
-            # An article without an embedding is no worse than the worst: the other lists decide on it.
+            # An article without an embedding has cosine 0 with any query: the other lists decide on it.
             known = model.bias[np.isfinite(model.bias)]
-            self._bias = np.where(np.isfinite(model.bias), model.bias, known.min(initial=0) - np.float32(model.scale))
+            neutral = np.float32(np.median(known)) if len(known) else np.float32(0)
+            self._bias = np.where(np.isfinite(model.bias), model.bias, neutral)
 
     @property
     def corpus(self) -> Corpus:

@@ -98,6 +98,6 @@ def test_a_word_after_a_letter_that_grows_in_lower_case_stands_where_it_stands()
 
 
 def test_a_query_is_analysed_once_a_language() -> None:
-    assert query_tokens("pain pain", ["fr"]) == ["pain", "pain"]
-    assert query_tokens("baking", ["fr", "en"]) == ["baking", "bake"]
-    assert query_tokens("pain", ["fr", "en"]) == ["pain"]
+    assert query_tokens("pain pain", ("fr",)) == ("pain", "pain")
+    assert query_tokens("baking", ("fr", "en")) == ("baking", "bake")
+    assert query_tokens("pain", ("fr", "en")) == ("pain",)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, ndcg_score
 
-from search.evaluation import MEASURES, Judged, evaluate, measure, ranks_of, with_intervals
+from search.evaluation import MEASURES, Judged, all_ranks, measure, measures_of, ranks_of, recall_curve, with_intervals
 
 
 @given(st.integers(0, 10_000), st.integers(1, 30))
@@ -36,7 +36,9 @@ def test_ties_go_by_position_and_what_was_not_found_ranks_behind_all() -> None:
 
 def test_each_question_is_measured_on_its_own() -> None:
     lists = {"a": np.array([3, 2, 1], np.float32), "b": np.array([1, 2, 3], np.float32)}
-    values = evaluate(lists.__getitem__, [Judged("a", np.array([0])), Judged("b", np.array([0]))])
+    ranks = all_ranks(lists.__getitem__, [Judged("a", np.array([0])), Judged("b", np.array([0]))])
+    assert recall_curve(ranks, (1, 2, 3)) == [50, 50, 100]
+    values = measures_of(ranks)
     assert tuple(values) == MEASURES
     assert values["MAP"].tolist() == pytest.approx([1, 1 / 3])
 
