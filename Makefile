@@ -9,7 +9,7 @@ demo: $(VENV)/.train
 	$(BIN)/lexgraph demo
 
 test: $(VENV)/.dev check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
