@@ -9,7 +9,8 @@ import ctypes.util
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _NEVER = 2**31 - 1
-_LARGEST = 1 << 30
+_LARGEST = 64 << 20
+"""Larger blocks still go back at once: kept, the pieces that they leave would take more memory than they save time."""
 
 
 def keep_freed_memory() -> None:

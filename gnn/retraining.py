@@ -101,7 +101,7 @@ class _Session:
         self.threads, self.progress = threads, progress
         self.trained: list[str] = []
         self._features: dict[str, Features] = {}
-        self._results: dict[tuple[str, str], Trained] = {}
+        self._states: dict[tuple[str, str], State] = {}
 
     @property
     def corpus(self) -> Corpus:
@@ -146,26 +146,26 @@ class _Session:
         return tune_weights(retriever, development, PoolingWeights(), progress=self.progress)
 
     def _result(self, recipe: Recipe, split: str) -> Trained:
-        name = recipe.name
-        if (name, split) not in self._results:
-            features = self._features_of(recipe)
-            if not recipe.training.epochs:
-                self._results[name, split] = untrained(self.corpus, features)
-                return self._results[name, split]
-            start: State | None = None
-            if recipe.training.start:
-                start = self._result(recipe.other(recipe.training.start), split).state
-            self._results[name, split] = train(
-                recipe,
-                self.corpus,
-                features,
-                of_split(self.questions, split, "train"),
-                of_split(self.questions, split, "development"),
-                start=start,
-                threads=self.threads,
-                progress=self.progress,
-            )
-        return self._results[name, split]
+        features = self._features_of(recipe)
+        if not recipe.training.epochs:
+            return untrained(self.corpus, features)
+        start: State | None = None
+        if recipe.training.start:
+            first = recipe.other(recipe.training.start)
+            start = self._states.get((first.name, split)) or self._result(first, split).state
+        result = train(
+            recipe,
+            self.corpus,
+            features,
+            of_split(self.questions, split, "train"),
+            of_split(self.questions, split, "development"),
+            start=start,
+            threads=self.threads,
+            progress=self.progress,
+        )
+        # Only the parameters are kept: the embeddings of many versions would fill the memory.
+        self._states[recipe.name, split] = result.state
+        return result
 
     def _features_of(self, recipe: Recipe) -> Features:
         key = recipe.encoder.model_dump_json()

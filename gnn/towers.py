@@ -6,9 +6,12 @@ section, V U a map of low rank, and h the node states of GATv2 layers over secti
 temperature τ and a learned bias b of each article.
 """
 
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
 from torch_geometric.nn import GATv2Conv
 
 from gnn.recipe import DocumentOptions, QueryOptions
@@ -43,7 +46,8 @@ class TreeAttention(nn.Module):
     def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
         h = functional.gelu(self.enter(x))
         for layer in self.layers:
-            h = functional.gelu(layer(self.dropout(h), edge_index, edge_attr))
+            # Computed again on the way back: what a layer holds for every edge is many times what it gives.
+            h = functional.gelu(cast(Tensor, checkpoint(layer, self.dropout(h), edge_index, edge_attr, use_reentrant=False)))
         return self.leave(h)
 
 

@@ -54,7 +54,11 @@ def fetch(package: Package, sources: Path) -> Path:
                 (archive,) = Path(work).glob("*.tgz")
                 with tarfile.open(archive) as tar:
                     _unpack(tar, Path(work) / "unpacked")
-                (Path(work) / "unpacked" / "package").rename(place)
+                try:
+                    (Path(work) / "unpacked" / "package").rename(place)
+                except OSError:
+                    if not place.is_dir():  # else another process has just brought it
+                        raise
         except tarfile.TarError as error:
             raise FetchFailed(f"{package.name}: not a package that can be unpacked: {error}") from None
         except OSError as error:

@@ -171,7 +171,7 @@ def test_law_that_the_model_has_not_seen_is_found_by_the_other_lists(own_home: P
     assert np.isfinite(np.delete(model.bias, position)).all()
     hits = Retriever(index, model).search("meule de granit", Mode.HYBRID, first=20)
     (found,) = (hit for hit in hits if hit.position == position)
-    assert found.places["bm25"].rank == 1
+    assert found.places.keys() & {"bm25", "section"}
 
 
 def test_a_version_named_in_the_graph_whose_files_are_gone_is_a_clear_error(own_home: Path, recipe_file: str) -> None:
