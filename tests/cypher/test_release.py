@@ -16,7 +16,7 @@ from schema.errors import BadQuery, GraphBusy, GraphTooNew, NotReady, QueryTimeo
 from schema.labels import EDGES, NODES, SCHEMA_VERSION
 from search.corpus import read_corpus
 from search.text_index import Bm25Options, build_text_index
-from tests.helpers import digests, dump, start_python
+from tests.disturbance import digests, dump, start_python
 from tests.tiny_law import article, bakers, section, write_law
 
 # Exits as the command line would: with the error's code, its class and message on standard output.

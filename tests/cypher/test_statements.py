@@ -10,7 +10,7 @@ import pytest
 from cypher import statements as module
 from cypher.embedded import release
 from cypher.statements import statements
-from tests.helpers import ROOT
+from tests.disturbance import ROOT
 
 NAMES = sorted(statements("ladybug"))
 ROOMS = ("schema", "cypher", "ingest", "search", "gnn", "api", "bench")

@@ -12,7 +12,7 @@ from ingest.quarantine import quarantined
 from ingest.questions_jsonl import read_questions_file
 from ingest.sources import ingest, summary
 from schema.errors import BadSource, LexgraphError, MissingFile
-from tests.helpers import dump
+from tests.disturbance import dump
 from tests.tiny_law import BAKERS, BAKERS_ID, MILLERS, article, bakers, code, millers, section, write_law, write_sheets
 
 Json = dict[str, Any]

@@ -14,7 +14,7 @@ from cypher.embedded import open_graph
 from ingest.loader import load_questions
 from ingest.sources import ingest
 from schema.records import Question
-from tests.helpers import dump
+from tests.disturbance import dump
 from tests.tiny_law import (
     BAKERS,
     BAKERS_ID,

@@ -15,7 +15,7 @@ from cypher.embedded import open_graph
 from ingest.sources import ingest
 from search.corpus import read_corpus
 from search.text_index import Bm25Options, build_text_index
-from tests.helpers import digests, dump, start_python
+from tests.disturbance import digests, dump, start_python
 from tests.tiny_law import BAKERS_ID, bakers, write_law
 
 KILLS = 10

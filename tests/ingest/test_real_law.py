@@ -10,7 +10,7 @@ from cypher.embedded import EmbeddedGraph, open_graph, release_stamp
 from ingest.loader import read_questions
 from ingest.service_public import SOURCE
 from ingest.sources import ingest
-from tests.helpers import dump
+from tests.disturbance import dump
 
 pytestmark = pytest.mark.xdist_group("real law")
 LABOUR = "fr/LEGITEXT000006072050"

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.helpers import ROOT
+from tests.disturbance import ROOT
 
 
 def test_imports_keep_to_the_contracts() -> None:

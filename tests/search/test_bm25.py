@@ -13,7 +13,7 @@ from search.analysis import analyzer
 from search.bm25 import Bm25Index
 from search.corpus import read_corpus
 from search.text_index import Bm25Options, build_text_index, group_documents, open_text_index, remove_other_indexes, tokenised
-from tests.helpers import digests
+from tests.disturbance import digests
 
 QUERIES = ["pain", "pain pain farine", "boulanger licenciement malade", "article L. 111-1", "rien de connu zzz"]
 

@@ -1,4 +1,4 @@
-"""What tests of several rooms need."""
+"""Processes to disturb, and fingerprints that tell whether it did harm."""
 
 import hashlib
 import subprocess
