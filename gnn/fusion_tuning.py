@@ -12,11 +12,11 @@ from search.retrieval import Mode, Retriever
 
 START = {"vector": 1.0, "bm25": 0.25, "section": 0.75, "questions": 1.0}
 GRID = {
-    "bm25": (0.0, 0.1, 0.25, 0.5),
-    "section": (0.25, 0.5, 0.75, 1.0),
-    "questions": (0.0, 0.5, 1.0, 2.0, 4.0),
+    "bm25": (0.0, 0.1, 0.25, 0.5, 0.75, 1.0),
+    "section": (0.25, 0.5, 0.75, 1.0, 1.5),
+    "questions": (0.0, 0.5, 1.0, 2.0, 4.0, 8.0),
 }
-PASSES = 2
+PASSES = 3
 _OBJECTIVE = ("R@100", "R@200", "R@500", "MAP")
 
 
