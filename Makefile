@@ -9,7 +9,8 @@ demo: $(VENV)/.train
 	$(BIN)/lexgraph demo
 
 test: $(VENV)/.dev check
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/test_readme.py
+	$(BIN)/python -m pytest tests/test_readme.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
