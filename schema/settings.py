@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from schema.errors import BadSetting
@@ -22,6 +22,21 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="LEXGRAPH_", toml_file=TOML_FILE, extra="forbid", frozen=True)
 
     home: Path = Field(Path("lexgraph-data"), description="Folder of the graph, the indexes, the models and the sources.")
+    graph: str = Field("", description="Address of a Neo4j server (bolt://… or neo4j://…); empty: the embedded graph.")
+    graph_user: str = Field("neo4j", description="User on the Neo4j server.")
+    graph_password: SecretStr = Field(SecretStr(""), description="Password on the Neo4j server.")
+    graph_database: str = Field("neo4j", description="Database on the Neo4j server.")
+    text: str = Field("", description="Address of an Elasticsearch server (http://…); empty: the embedded text index.")
+    text_user: str = Field("elastic", description="User on the Elasticsearch server, where it asks for one.")
+    text_password: SecretStr = Field(SecretStr(""), description="Password on the Elasticsearch server; empty: none is sent.")
+    text_prefix: str = Field(
+        "lexgraph", pattern="^[a-z][a-z0-9_-]*$", description="What the names of indexes and aliases on Elasticsearch begin with."
+    )
+    analysis: Literal["lexgraph", "native"] = Field(
+        "lexgraph", description="Analysis on Elasticsearch: the project's own, or the analyzer of the server (native)."
+    )
+    text_timeout_s: float = Field(10.0, gt=0, description="Time limit of one text query, in seconds.")
+    models: str = Field("", description="Shared place of model files: a folder or an fsspec address; empty: only under `home`.")
     memory_mb: int = Field(512, ge=64, description="Buffer pool of the embedded graph, in MiB.")
     threads: int = Field(2, ge=1, le=256, description="Threads for encoding and training.")
     recipe: str = Field("gatv2", description="Recipe of the model to train: a name under gnn/recipes or a TOML file.")
