@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from cypher.embedded import release
-from cypher.graph import Graph, Row
+from cypher.graph import Graph, Row, Statements, Store
 from gnn.query_encoder import JoinedEncoder, Matrix, TowerWeights
 from schema.errors import NotReady, StorageFull
 from schema.records import Question
@@ -195,12 +194,13 @@ class Entry:
     metrics: dict[str, float]
 
 
-def register(home: Path, entries: Sequence[Entry], active: str) -> None:
-    """Enter model versions into the graph and make one active, in one release."""
-    with release(home) as graph, graph.transaction():
+def register(store: Store, entries: Sequence[Entry], active: str | None) -> None:
+    """Enter model versions into the graph and, where one is named, make it active: all in one transaction."""
+
+    def enter(graph: Statements) -> None:
         for entry in entries:
             card = entry.card
-            dimensions = np.load(model_folder(home, card["id"]) / "articles.npy", mmap_mode="r").shape[1]
+            dimensions = np.load(model_folder(store.home, card["id"]) / "articles.npy", mmap_mode="r").shape[1]
             graph.write("delete_model", id=card["id"])
             graph.write(
                 "create_model",
@@ -213,8 +213,15 @@ def register(home: Path, entries: Sequence[Entry], active: str) -> None:
                 metrics=json.dumps(entry.metrics, sort_keys=True),
                 status="ready",
             )
-        graph.write("retire_models")
-        graph.write("activate_model", id=active)
+        if active is not None:
+            graph.write("retire_models")
+            graph.write("activate_model", id=active)
+
+    with store.writing() as graph:
+        was = active_id(graph)
+        graph.atomically(enter)
+        if active is None and was is not None:
+            graph.write("activate_model", id=was)
 
 
 def model_rows(graph: Graph) -> list[Row]:

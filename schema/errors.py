@@ -63,6 +63,13 @@ class NotReady(LexgraphError):
     http_status = 503
 
 
+class ServerUnavailable(LexgraphError):
+    """A server of the graph or of the text index that does not answer; it may later."""
+
+    exit_code = 75
+    http_status = 503
+
+
 class QueryTimeout(LexgraphError):
     """A graph query that outran its time limit."""
 
