@@ -55,6 +55,7 @@ RETRY_S = 30.0
 """How long a writer's transaction is tried again while its server is away, in seconds."""
 LEASE_S = 60.0
 """How long the lock of a job that no longer renews it holds, in seconds."""
+_SCHEME = re.compile(r"(?:bolt|neo4j)(?:\+s|\+ssc)?://[^/]+")
 _BOOKMARKS = "graph.bookmarks.json"
 _Result = TypeVar("_Result")
 _Rows = tuple[tuple[str, ...], list[tuple[Any, ...]]]
@@ -84,6 +85,8 @@ def connect(server: Server, bookmarks: Path | None = None) -> Driver:
         BadSetting: the address is none, or user and password are refused.
         NotReady: the server is older than is supported.
     """
+    if not _SCHEME.match(server.address):
+        raise BadSetting(f"LEXGRAPH_GRAPH={server.address}: not the address of a Neo4j server (bolt://… or neo4j://…)")
     with _plain_errors(server):
         driver = GraphDatabase.driver(
             server.address,
@@ -97,7 +100,7 @@ def connect(server: Server, bookmarks: Path | None = None) -> Driver:
         )
     try:
         with _plain_errors(server):
-            driver.verify_connectivity(database=server.database)
+            driver.execute_query("RETURN 1", database_=server.database, routing_=neo4j.RoutingControl.READ)
     except BaseException:
         driver.close()
         raise
@@ -171,7 +174,9 @@ class Neo4jGraph:
         from cypher.gds import Gds
 
         with _plain_errors(self.server):
-            return Gds(GraphDataScience(self._driver, database=self.server.database))
+            client = GraphDataScience(self._driver, database=self.server.database)
+            client.set_show_progress(False)
+            return Gds(client)
 
     def rows(self, statement: str, **parameters: Any) -> list[Row]:
         """The rows of a named statement, as dictionaries."""
