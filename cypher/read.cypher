@@ -167,3 +167,9 @@ MATCH (:Article)-[c:CITES]->(b:Article|Section|Act) RETURN label(b) AS label, co
 // name: citation_counts
 // engine: neo4j
 MATCH (:Article)-[c:CITES]->(b:Article|Section|Act) RETURN labels(b)[0] AS label, count(*) AS n ORDER BY label;
+
+// name: contains_section_article
+MATCH (s:Section)-[:CONTAINS]->(a:Article) RETURN s.id AS parent, a.id AS child;
+
+// name: contains_section_section
+MATCH (p:Section)-[:CONTAINS]->(s:Section) RETURN p.id AS parent, s.id AS child;

@@ -127,7 +127,7 @@ class _Session:
         weights = dict(START)
         if recipe.document.layers:  # the one that serves; the others are there to be compared list by list
             weights = self._tuned(id, split, features, result, memory)
-        write_model(self.home, id, self.corpus, features.encoder, result, recipe, memory, weights, run)
+        write_model(self.home, id, self.corpus, self.text, features, result, recipe, memory, weights, run)
         self.trained.append(id)
 
     def _tuned(self, id: str, split: str, features: Features, result: Trained, memory: QuestionMemory) -> dict[str, float]:
