@@ -64,10 +64,17 @@ class NotReady(LexgraphError):
 
 
 class QueryTimeout(LexgraphError):
-    """A graph query that outran its time limit."""
+    """A query, of the graph or of the text index, that outran its time limit."""
 
     exit_code = 75
     http_status = 504
+
+
+class ServerUnavailable(LexgraphError):
+    """A server that does not answer, or refuses to: wrong address, wrong password, down, overloaded."""
+
+    exit_code = 69
+    http_status = 503
 
 
 class GraphBusy(LexgraphError):
