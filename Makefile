@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check lock clean
+.PHONY: demo test check servers servers-stop lock clean
 
 demo: $(VENV)/.train
 	$(BIN)/lexgraph demo
@@ -17,6 +17,13 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
+
+# Neo4j and Elasticsearch without Docker; prints the settings to use. Their programs and data lie in .servers/.
+servers: $(VENV)/.dev
+	@$(BIN)/python -m docker.local_servers start
+
+servers-stop: $(VENV)/.dev
+	@$(BIN)/python -m docker.local_servers stop
 
 # The lock holds names, versions and hashes; the extras of pyproject.toml say which of them are installed.
 $(VENV)/.uv:

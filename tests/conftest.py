@@ -13,6 +13,7 @@ from search.corpus import read_corpus
 from search.text_index import Bm25Options, build_text_index
 from tests.tiny_law import write_law
 
+pytest_plugins = ["tests.servers"]
 SOURCES = Path(__file__).parent.parent / "lexgraph-data" / "sources"
 
 

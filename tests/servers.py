@@ -1,0 +1,124 @@
+"""Real servers for tests. Each shared one is started once a run, by the first worker that asks, and ends with the run.
+
+Where Java or Maven is missing these tests are skipped with a line that says what to install; under ``CI=true`` they fail.
+The community edition has one database, so all tests of a shared Neo4j run on one worker (``--dist loadgroup``), and each
+module begins with it empty. A test that takes ``neo4j_2026`` or ``neo4j_5`` as an argument is put there by itself; one that
+asks for it by ``request.getfixturevalue`` carries ``on_shared("neo4j_2026")``.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from docker.local_servers import NEO4J_5, NEO4J_2026, ElasticsearchServer, Neo4jServer, Product, Server, ServerMissing
+
+SHARED_GRAPHS = ("neo4j_2026", "neo4j_5")
+OwnNeo4j = Callable[..., Neo4jServer]
+
+
+def on_shared(fixture: str) -> pytest.MarkDecorator:
+    """The mark that keeps all tests of one shared Neo4j on one worker."""
+    assert fixture in SHARED_GRAPHS
+    return pytest.mark.xdist_group(fixture)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        named = [name for name in SHARED_GRAPHS if name in getattr(item, "fixturenames", ())]
+        if len(named) > 1:
+            raise pytest.UsageError(f"{item.nodeid} takes two shared Neo4j servers: give it one by parameter")
+        for name in named:
+            item.add_marker(on_shared(name))
+
+
+def run_pid() -> int:
+    """The pid of the whole run: a server must outlive the worker that started it."""
+    return os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+
+
+def start_or_skip(server: Server) -> None:
+    """Start a server that ends with the run; without Java or Maven the test is skipped, or fails in CI."""
+    try:
+        server.start(dies_with=run_pid())
+    except ServerMissing as missing:
+        if os.environ.get("CI") == "true":
+            pytest.fail(str(missing), pytrace=False)
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def servers_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the shared servers of this run have their homes."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "servers"
+
+
+@pytest.fixture(scope="session")
+def _shared_neo4j_2026(servers_home: Path) -> Neo4jServer:
+    server = Neo4jServer(NEO4J_2026, servers_home / "neo4j-2026")
+    start_or_skip(server)
+    return server
+
+
+@pytest.fixture(scope="session")
+def _shared_neo4j_5(servers_home: Path) -> Neo4jServer:
+    server = Neo4jServer(NEO4J_5, servers_home / "neo4j-5")
+    start_or_skip(server)
+    return server
+
+
+@pytest.fixture(scope="module")
+def neo4j_2026(_shared_neo4j_2026: Neo4jServer) -> Neo4jServer:
+    """The shared Neo4j 2026.05 with Graph Data Science, empty at the start of each module."""
+    _shared_neo4j_2026.wipe()
+    return _shared_neo4j_2026
+
+
+@pytest.fixture(scope="module")
+def neo4j_5(_shared_neo4j_5: Neo4jServer) -> Neo4jServer:
+    """The shared Neo4j 5.26 with Graph Data Science, empty at the start of each module."""
+    _shared_neo4j_5.wipe()
+    return _shared_neo4j_5
+
+
+@pytest.fixture(scope="session")
+def elasticsearch_server(servers_home: Path) -> ElasticsearchServer:
+    """The shared Elasticsearch. Both workers use it at once: each test takes a prefix of its own for its indexes."""
+    server = ElasticsearchServer(home=servers_home / "elasticsearch")
+    start_or_skip(server)
+    return server
+
+
+@pytest.fixture
+def own_neo4j(tmp_path: Path) -> Iterator[OwnNeo4j]:
+    """Makes a started Neo4j for this test alone, to kill, pause or starve: ``own_neo4j(NEO4J_5, config={…}, gds=True)``."""
+    made: list[Neo4jServer] = []
+
+    def make(product: Product = NEO4J_2026, config: Mapping[str, str] | None = None, gds: bool = False) -> Neo4jServer:
+        server = Neo4jServer(product, tmp_path / f"own-neo4j-{len(made)}", config or {}, gds=gds)
+        made.append(server)
+        start_or_skip(server)
+        return server
+
+    yield make
+    for server in made:
+        server.kill()
+
+
+@pytest.fixture
+def own_elasticsearch(tmp_path: Path) -> Iterator[Callable[..., ElasticsearchServer]]:
+    """Makes a started Elasticsearch for this test alone, to kill or pause."""
+    made: list[ElasticsearchServer] = []
+
+    def make(config: Mapping[str, str] | None = None) -> ElasticsearchServer:
+        server = ElasticsearchServer(home=tmp_path / f"own-elasticsearch-{len(made)}", config=config or {})
+        made.append(server)
+        start_or_skip(server)
+        return server
+
+    yield make
+    for server in made:
+        server.kill()
