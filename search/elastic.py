@@ -476,10 +476,8 @@ class ElasticLexical:
         _, first = np.unique(corpus.group, return_index=True)
         parents = corpus.article_parent[first].tolist()
         groups = [corpus.sections[parent] if parent >= 0 else corpus.acts[-1 - parent] for parent in parents]
-        return {
-            kind: {document_id(id): i for i, id in enumerate(ids)}
-            for kind, ids in zip(KINDS, (corpus.articles, groups), strict=True)
-        }
+        named = ((ARTICLES, corpus.articles), (GROUPS, groups))
+        return {kind: {document_id(id): i for i, id in enumerate(ids)} for kind, ids in named}
 
     def lists(self, query: str, filter: Filter) -> dict[str, Scores]:
         """The lists "bm25" and "section" of a query: the best `DEPTH` articles and groups that pass the filter.

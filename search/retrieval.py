@@ -290,7 +290,7 @@ class Retriever:
             if model.questions is not None and weights.get("questions"):
                 votes = model.questions.votes(vector, len(self.corpus.articles))
         if lost and not any(weights.get(name) for name in found):
-            weights = LEXICAL_WEIGHTS | {"vector": 1.0}  # what is left is ranked by, whatever it weighs beside the others
+            weights = {**LEXICAL_WEIGHTS, "vector": 1.0}  # what is left is ranked by, whatever it weighs beside the others
         lists = {name: RankedList.of(_masked(scores, mask)) for name, scores in found.items() if weights.get(name)}
         if "vector" not in found and votes is None and not any(len(r.head) and r.head[-1] > 0 for r in lists.values()):
             # No word of the query is there.

@@ -40,9 +40,8 @@ def plain_bm25(documents: list[list[str]], query: list[str], k1: float, b: float
         for word in query:
             df = sum(word in other for other in documents)
             if tf[word]:
-                score += (
-                    log(1 + (n - df + 0.5) / (df + 0.5)) * tf[word] / (tf[word] + k1 * (1 - b + b * byte4(len(document)) / mean))
-                )
+                kept = byte4(len(document))
+                score += log(1 + (n - df + 0.5) / (df + 0.5)) * tf[word] / (tf[word] + k1 * (1 - b + b * kept / mean))
         result.append(score)
     return result
 
