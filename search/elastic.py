@@ -162,7 +162,7 @@ class ElasticText:
 
     def lexical(self, corpus: Corpus, languages: tuple[str, ...], options: Bm25Options) -> "ElasticLexical":
         """The lists of the version that a corpus belongs to. The server is not asked yet."""
-        lexical = ElasticLexical(self, corpus, languages, self.key(corpus.sha256, options))
+        lexical = ElasticLexical(self, corpus, languages, options, self.key(corpus.sha256, options))
         _ = lexical.positions  # made now and not by the first queries, which would each make them at the same time
         return lexical
 
@@ -467,6 +467,7 @@ class ElasticLexical:
     server: ElasticText
     corpus: Corpus
     languages: tuple[str, ...]
+    options: Bm25Options
     key: str
 
     @cached_property
@@ -562,11 +563,13 @@ class ElasticLexical:
 
     def _dense(self, answer: Fields, kind: Kind, n: int) -> Scores:
         positions = self.positions[kind]
+        # The server still multiplies by k1 + 1, which Lucene itself and `bm25s` leave out.
+        left_out = 1 + (self.options.k1 if kind == ARTICLES else self.options.section_k1)
         scores = np.zeros(n, np.float32)
         for hit in answer["hits"]["hits"]:
             position = positions.get(hit["_id"])
             if position is not None:
-                scores[position] = hit["_score"]
+                scores[position] = hit["_score"] / left_out
         return scores
 
 
