@@ -49,7 +49,7 @@ LAYOUT = 1
 ANALYZERS: Mapping[str, str] = {"fr": "french", "en": "english", "de": "german", "nl": "dutch", "it": "italian", "es": "spanish"}
 """The server's own analyzers by language of an act (``LEXGRAPH_ANALYSIS=native``); ``standard`` for any other."""
 _CHUNK, _CHUNK_BYTES = 500, 8 << 20
-_BULK_ATTEMPTS = 5
+_BULK_ATTEMPTS = 8
 _WRITING_TIMEOUT_S = 120.0
 _SCANNED = 5000
 # Characters without a meaning of their own, around the matched words of a highlight.
