@@ -52,6 +52,7 @@ _CHUNK, _CHUNK_BYTES = 500, 8 << 20
 _BULK_ATTEMPTS = 8
 _WRITING_TIMEOUT_S = 120.0
 _SCANNED = 5000
+_NEEDED = ["-responses.hits.hits._index", "-responses._shards"]
 # Characters without a meaning of their own, around the matched words of a highlight.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 
@@ -394,7 +395,7 @@ class ElasticText:
             header = {"index": index, "search_type": "dfs_query_then_fetch", "allow_partial_search_results": False}
             searches += [header, limit | body]
         with self._breaker.call(), self.asking():
-            answers = cast(list[Fields], self._client.msearch(searches=searches)["responses"])
+            answers = cast(list[Fields], self._client.msearch(searches=searches, filter_path=_NEEDED)["responses"])
         for answer in answers:
             if "error" in answer:
                 raise self._told(answer["status"], answer["error"])
@@ -472,13 +473,12 @@ class ElasticLexical:
 
     @cached_property
     def positions(self) -> dict[Kind, dict[str, int]]:
-        """Articles and groups by what the server calls each, which may be a digest of its identifier."""
+        """Articles and groups by identifier."""
         corpus = self.corpus
         _, first = np.unique(corpus.group, return_index=True)
         parents = corpus.article_parent[first].tolist()
         groups = [corpus.sections[parent] if parent >= 0 else corpus.acts[-1 - parent] for parent in parents]
-        named = ((ARTICLES, corpus.articles), (GROUPS, groups))
-        return {kind: {document_id(id): i for i, id in enumerate(ids)} for kind, ids in named}
+        return {ARTICLES: corpus.article_position, GROUPS: {id: i for i, id in enumerate(groups)}}
 
     def lists(self, query: str, filter: Filter) -> dict[str, Scores]:
         """The lists "bm25" and "section" of a query: the best `DEPTH` articles and groups that pass the filter.
@@ -494,7 +494,9 @@ class ElasticLexical:
         body = {
             "query": {"bool": {"must": [clause], "filter": self._filters(filter)}},
             "size": DEPTH,
-            "_source": False,
+            # Identifiers come from a column of their own: stored fields lie in compressed blocks with the texts.
+            "stored_fields": "_none_",
+            "docvalue_fields": ["id"],
             "track_total_hits": False,
         }
         articles, groups = self.server.query([(self.server.index_name(kind, self.key), body) for kind in KINDS])
@@ -567,7 +569,7 @@ class ElasticLexical:
         left_out = 1 + (self.options.k1 if kind == ARTICLES else self.options.section_k1)
         scores = np.zeros(n, np.float32)
         for hit in answer["hits"]["hits"]:
-            position = positions.get(hit["_id"])
+            position = positions.get(hit["fields"]["id"][0])
             if position is not None:
                 scores[position] = hit["_score"] / left_out
         return scores

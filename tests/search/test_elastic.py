@@ -186,7 +186,7 @@ def test_other_weights_make_an_index_of_their_own(law: Law, text: ElasticText) -
     text.load(*law, OPTIONS)
     assert text.load(*law, Bm25Options(k1=2.0)).articles == Changes(added=10)
     text.check(law[0].sha256, Bm25Options(k1=2.0))
-    with pytest.raises(NotReady, match="alias .* points elsewhere"):
+    with pytest.raises(NotReady, match=r"alias .* points elsewhere"):
         text.check(law[0].sha256, OPTIONS)
     assert not text.load(*law, OPTIONS).any, "the aliases go back, nothing is written"
     assert "10 articles" in text.check(law[0].sha256, OPTIONS)
@@ -382,7 +382,7 @@ def test_a_wrong_address_is_one_clear_line(law: Law) -> None:
             call()
         assert "\n" not in str(caught.value)
         assert (caught.value.exit_code, caught.value.http_status) == (69, 503)
-    with pytest.raises(ServerUnavailable, match="no Elasticsearch answers at http://no-such-host.invalid:9200"):
+    with pytest.raises(ServerUnavailable, match=r"no Elasticsearch answers at http://no-such-host\.invalid:9200"):
         ElasticText("http://no-such-host.invalid").check("x", OPTIONS)
 
 
