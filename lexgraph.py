@@ -16,7 +16,8 @@ from rich.console import Console
 
 from api.terminal import described_hits, hits_table, measures_table, progress_on, rows_table
 from cypher.dump import canonical_dump
-from cypher.embedded import EmbeddedGraph, exclusive, open_graph
+from cypher.graph import ReadableGraph, Store
+from cypher.store import open_store
 from gnn.registry import active_id, active_model, model_rows, read_card
 from ingest.quarantine import quarantined
 from ingest.sources import ingest as ingest_source
@@ -50,15 +51,19 @@ class _Run:
         return self.settings.home
 
     @property
+    def store(self) -> Store:
+        return open_store(self.settings)
+
+    @property
     def bm25(self) -> Bm25Options:
         return Bm25Options.of(self.settings)
 
     @contextmanager
-    def graph(self, timeout_s: float = 0) -> Generator[EmbeddedGraph]:
-        with open_graph(self.home, memory_mb=self.settings.memory_mb, timeout_s=timeout_s) as graph:
+    def graph(self, timeout_s: float = 0) -> Generator[ReadableGraph]:
+        with self.store.reading(timeout_s) as graph:
             yield graph
 
-    def index(self, graph: EmbeddedGraph) -> TextIndex:
+    def index(self, graph: ReadableGraph) -> TextIndex:
         sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
         return open_text_index(self.home, sha256, self.bm25, server=text_server(self.settings))
 
@@ -93,7 +98,7 @@ def ingest(
     rejected = 0
     for path in paths:
         try:
-            report = ingest_source(run.home, path, format, memory_mb=run.settings.memory_mb, progress=run.progress)
+            report = ingest_source(run.store, path, format, progress=run.progress)
         except (BadSource, MissingFile) as error:
             failures.append(error)  # the other paths go on
             err.print(f"lexgraph: {error}", markup=False, soft_wrap=True)
@@ -121,7 +126,7 @@ def index(context: typer.Context) -> None:
 
     run: _Run = context.obj
     server = text_server(run.settings)
-    with run.graph() as graph, exclusive(run.home, "index"):
+    with run.graph() as graph, run.store.exclusive("index"):
         folder = index_folder(run.home, graph.rows("graph_row")[0]["corpus_sha256"], run.bm25, server=server)
         if folder.is_dir() and server is None:
             out.print(f"index {folder.name}: nothing changed")
@@ -150,12 +155,12 @@ def train(
 
     run: _Run = context.obj
     chosen = load_recipe(recipe or run.settings.recipe)
-    with run.graph() as graph, exclusive(run.home, "models"):
+    with run.graph() as graph, run.store.exclusive("models"):
         index = run.index(graph)
         _, text = read_corpus(graph)
         questions = read_questions(graph, chosen.questions)
         report = train_recipe(
-            run.home, graph, index, text, questions, chosen, threads=run.settings.threads, progress=run.progress
+            run.store, graph, index, text, questions, chosen, threads=run.settings.threads, progress=run.progress
         )
     for id in report.trained:
         out.print(f"trained {id}")
@@ -290,6 +295,14 @@ def _first_question(address: str) -> str:
         f"Serving on {address}/graphql (open it in a browser to explore). Ask the first question:\n"
         f"  curl -s {address}/graphql -H 'Content-Type: application/json' -d '{json.dumps({'query': query}, ensure_ascii=False)}'"
     )
+
+
+@app.command()
+def migrate(context: typer.Context) -> None:
+    """Bring the graph to the schema of this version of Lexgraph; a graph that is there already is left as it is."""
+    run: _Run = context.obj
+    found, now = run.store.migrate()
+    out.print(f"schema {now}: " + ("nothing changed" if found == now else f"made from schema {found}" if found else "made"))
 
 
 @app.command()

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from cypher.embedded import open_graph, release_stamp
-from cypher.graph import Graph
+from cypher.graph import Graph, Store
+from cypher.store import open_store
 from schema.errors import LexgraphError, NotReady
 from schema.identifiers import MAX_LENGTH
 from schema.settings import Settings
@@ -26,7 +26,7 @@ from search.text_index import Bm25Options, TextIndex, open_text_index, text_serv
 LoadModel = Callable[[Graph, TextIndex], VectorModel | None]
 """Gives the active model of a graph over the positions of its index, or None where none is active."""
 
-Stamp = tuple[int, int]
+Stamp = object
 _LOG = logging.getLogger(__name__)
 _UNREADABLE = "the newest law cannot be opened: see the log of this server"
 
@@ -111,22 +111,22 @@ class Snapshot:
         self.graph.close()
 
 
-def open_snapshot(settings: Settings, load_model: LoadModel) -> Snapshot:
-    """The current release of the law under ``settings.home``, with its text index and its active model.
+def open_snapshot(settings: Settings, store: Store, load_model: LoadModel) -> Snapshot:
+    """The law as it is now, with its text index and its active model.
 
     Raises:
         NotReady: there is no graph, or no index of the law that it holds.
         GraphTooNew: a newer version of Lexgraph wrote the graph.
     """
     # Taken first: a release that comes while this one is being opened is then found at the next look.
-    stamp = release_stamp(settings.home)
-    graph = open_graph(settings.home, memory_mb=settings.memory_mb, timeout_s=settings.query_timeout_s)
+    stamp = store.stamp()
+    graph = store.reading(settings.query_timeout_s)
     try:
         corpus_sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
         index = open_text_index(settings.home, corpus_sha256, Bm25Options.of(settings), server=text_server(settings))
         model = load_model(graph, index)
         retriever = Retriever(index, model, max_query_characters=settings.max_query_characters)
-        snapshot = Snapshot(graph, retriever, stamp or (0, 0))
+        snapshot = Snapshot(graph, retriever, stamp)
         # Made now and not by the first requests, which would each make them at the same time.
         _ = index.corpus.article_position, index.corpus.section_position, snapshot.numbered
         return snapshot
@@ -140,6 +140,7 @@ class SnapshotHolder:
 
     def __init__(self, settings: Settings, load_model: LoadModel) -> None:
         self._settings = settings
+        self._store = open_store(settings)
         self._load_model = load_model
         self._lock = threading.Lock()
         self._checking = threading.Lock()
@@ -180,10 +181,10 @@ class SnapshotHolder:
         with self._checking:
             current = self._current
             try:
-                if self._closed or (current is not None and release_stamp(self.home) == current.stamp):
+                if self._closed or (current is not None and self._store.stamp() == current.stamp):
                     self._note(None)
                     return False
-                fresh = open_snapshot(self._settings, self._load_model)
+                fresh = open_snapshot(self._settings, self._store, self._load_model)
             except LexgraphError as error:
                 self._note(str(error))
                 return False

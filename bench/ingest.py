@@ -9,6 +9,7 @@ from pathlib import Path
 sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
 
 from bench.reporting import report, run  # noqa: E402
+from cypher.embedded import EmbeddedStore  # noqa: E402
 from ingest.legi import FILE_PATTERN  # noqa: E402
 from ingest.npm import LEGI_DATA, fetch  # noqa: E402
 from ingest.sources import ingest  # noqa: E402
@@ -33,10 +34,10 @@ def main() -> None:
     parse_s = time.perf_counter() - began
     with tempfile.TemporaryDirectory() as home:
         began = time.perf_counter()
-        ingest(Path(home), folder)
+        ingest(EmbeddedStore(Path(home)), folder)
         ingest_s = time.perf_counter() - began
         began = time.perf_counter()
-        ingest(Path(home), folder)
+        ingest(EmbeddedStore(Path(home)), folder)
         second_run_s = time.perf_counter() - began
     figures = {
         "articles": articles,

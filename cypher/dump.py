@@ -6,17 +6,20 @@ from collections.abc import Iterator
 from cypher.graph import Graph
 from schema.labels import EDGES, NODES
 
-_TIMES = {("Model", "created")}
-"""Properties that tell when, not what; they are left out."""
+_LEFT_OUT = {("Model", "created"), ("Article", "authority")}
+"""What tells when, and what follows from the rest; the journal of runs is left out as well."""
+_JOURNAL = "Run"
 
 
 def canonical_dump(graph: Graph) -> Iterator[str]:
     """Lines of JSON: every node by label and identifier, then every edge by type, ends and properties."""
     for node in NODES:
-        names = [name for name in node.properties if (node.name, name) not in _TIMES]
+        if node.name == _JOURNAL:
+            continue
+        names = [name for name in node.properties if (node.name, name) not in _LEFT_OUT]
         columns = ", ".join(f"n.`{name}`" for name in names)
-        found = graph.query(f"MATCH (n:{node.name}) RETURN {columns} ORDER BY n.id", {}, max_rows=1 << 62)
-        for row in found.rows:
+        found = graph.query(f"MATCH (n:{node.name}) RETURN {columns}", {}, max_rows=1 << 62)
+        for row in sorted(found.rows, key=lambda row: row[0]):  # engines order text in ways of their own
             yield _line({"label": node.name, **dict(zip(names, row, strict=True))})
     for edge in EDGES:
         names = list(edge.properties)

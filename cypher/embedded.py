@@ -11,20 +11,23 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import ladybug
 
-from cypher.graph import Row, Table
+from cypher.graph import Row, Statements, Table
+from cypher.migrations import MIGRATIONS, table_of_edge, table_of_node
 from cypher.statements import statements
 from schema.errors import BadQuery, GraphBusy, GraphTooNew, LexgraphError, NotReady, QueryTimeout, StorageFull
 from schema.labels import EDGES, NODES, SCHEMA_VERSION
 
 GRAPH_FILE = "graph.lbug"
 _NEXT_FILE = "graph.next.lbug"
+_Result = TypeVar("_Result")
 
 
 class EmbeddedGraph:
@@ -33,7 +36,10 @@ class EmbeddedGraph:
     Threads share the database; each has a connection of its own.
     """
 
-    engine = "ladybug"
+    engine: ClassVar[str] = "ladybug"
+    vectors = None
+    """Embeddings are read from the model's own files."""
+    gds = None
 
     def __init__(
         self, path: Path, *, read_only: bool = True, memory_mb: int = 512, timeout_s: float = 0, copy_of: Path | None = None
@@ -94,17 +100,17 @@ class EmbeddedGraph:
         self.changed = True
         self._run(self._statements[statement], parameters)
 
-    @contextmanager
-    def transaction(self) -> Generator[None]:
+    def atomically(self, work: Callable[[Statements], _Result]) -> _Result:
         """All or nothing, as seen by every connection."""
         self._run("BEGIN TRANSACTION", {})
         try:
-            yield
+            result = work(self)
         except BaseException:
             with suppress(RuntimeError, LexgraphError):  # a failed statement has rolled back already
                 self._run("ROLLBACK", {})
             raise
         self._run("COMMIT", {})
+        return result
 
     def query(self, cypher: str, parameters: Row, max_rows: int) -> Table:
         """A free query; at most ``max_rows`` rows, marked as truncated where there are more.
@@ -125,21 +131,28 @@ class EmbeddedGraph:
 
     def make_tables(self) -> None:
         """Make the node and edge tables of `schema.labels`, and the row that names the schema's version."""
-        for node in NODES:
-            columns = ", ".join(f"`{name}` {kind}" for name, kind in node.properties.items())
-            self._run(f"CREATE NODE TABLE {node.name}({columns}, PRIMARY KEY(id))", {})
-        for edge in EDGES:
-            pairs = ", ".join(f"FROM {a} TO {b}" for a, b in edge.pairs)
-            columns = "".join(f", `{name}` {kind}" for name, kind in edge.properties.items())
-            self._run(f"CREATE REL TABLE {edge.name}({pairs}{columns})", {})
+        for statement in (*map(table_of_node, NODES), *map(table_of_edge, EDGES)):
+            self._run(statement, {})
         self.write("create_graph_row", schema_version=SCHEMA_VERSION)
 
-    def check_version(self) -> None:
-        """Refuse a graph of another schema than this program's.
+    def migrate(self) -> None:
+        """Bring the tables of an older schema to this program's."""
+        version = self.rows("graph_row")[0]["schema_version"]
+        for migration in MIGRATIONS:
+            if migration.version > version:
+                for statement in migration.embedded:
+                    self._run(statement, {})
+        self.write("set_schema_version", schema_version=SCHEMA_VERSION)
+
+    def check_version(self, *, older_too: bool = False) -> int:
+        """The version of the schema that the graph was written by.
+
+        Args:
+            older_too: whether a graph that must be migrated is let through.
 
         Raises:
             GraphTooNew: a newer version of Lexgraph wrote it.
-            NotReady: the file holds no Lexgraph graph.
+            NotReady: the file holds no Lexgraph graph, or one of an older schema.
         """
         try:
             found = self.rows("graph_row")
@@ -153,6 +166,12 @@ class EmbeddedGraph:
                 f"{self.path}: written by a newer Lexgraph (schema {version}, this one knows {SCHEMA_VERSION}): "
                 "update Lexgraph, or point LEXGRAPH_HOME at another folder"
             )
+        if version < SCHEMA_VERSION and not older_too:
+            raise NotReady(
+                f"{self.path}: written by an older Lexgraph (schema {version}, this one needs {SCHEMA_VERSION}): "
+                "run `lexgraph migrate`"
+            )
+        return version
 
     def close(self) -> None:
         """Close every connection and the file."""
@@ -230,8 +249,11 @@ def exclusive(home: Path, work: str) -> Generator[None]:
 
 
 @contextmanager
-def release(home: Path, *, memory_mb: int = 512) -> Generator[EmbeddedGraph]:
+def release(home: Path, *, memory_mb: int = 512, migrating: bool = False) -> Generator[EmbeddedGraph]:
     """A graph to write to; what was written becomes the current release when the block ends well.
+
+    Args:
+        migrating: whether a graph of an older schema is let through.
 
     Raises:
         GraphBusy: another process is writing.
@@ -248,7 +270,7 @@ def release(home: Path, *, memory_mb: int = 512) -> Generator[EmbeddedGraph]:
                 graph = EmbeddedGraph(following, read_only=False, memory_mb=memory_mb, copy_of=current)
                 try:
                     if current.exists():
-                        graph.check_version()
+                        graph.check_version(older_too=migrating)
                     else:
                         graph.make_tables()
                         graph.changed = False  # a graph without law is no release
@@ -268,6 +290,43 @@ def release(home: Path, *, memory_mb: int = 512) -> Generator[EmbeddedGraph]:
                     _sync(home)
             finally:
                 _remove(following)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedStore:
+    """The graph in a file under ``home``; ``memory_mb`` is its buffer pool, in MiB."""
+
+    home: Path
+    memory_mb: int = 512
+
+    def reading(self, timeout_s: float = 0) -> EmbeddedGraph:
+        """The current release (`open_graph`)."""
+        return open_graph(self.home, memory_mb=self.memory_mb, timeout_s=timeout_s)
+
+    def writing(self) -> AbstractContextManager[EmbeddedGraph]:
+        """The next release (`release`)."""
+        return release(self.home, memory_mb=self.memory_mb)
+
+    def exclusive(self, work: str) -> AbstractContextManager[None]:
+        """A lock on a file of the home (`exclusive`)."""
+        return exclusive(self.home, work)
+
+    def stamp(self) -> tuple[int, int] | None:
+        """What tells one release from the next (`release_stamp`)."""
+        return release_stamp(self.home)
+
+    def migrate(self) -> tuple[int, int]:
+        """Make the tables, or those that an older release lacks."""
+        if not (self.home / GRAPH_FILE).exists():
+            with release(self.home, memory_mb=self.memory_mb) as graph:
+                graph.changed = True
+            return 0, SCHEMA_VERSION
+        with EmbeddedGraph(self.home / GRAPH_FILE, memory_mb=self.memory_mb) as graph:
+            found = graph.check_version(older_too=True)
+        if found < SCHEMA_VERSION:
+            with release(self.home, memory_mb=self.memory_mb, migrating=True) as graph:
+                graph.migrate()
+        return found, SCHEMA_VERSION
 
 
 def _remove(path: Path) -> None:

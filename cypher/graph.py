@@ -1,10 +1,17 @@
-"""What the rest of Lexgraph knows of a graph: named statements in, rows out."""
+"""What the rest of Lexgraph knows of a graph: named statements in, rows out, whatever engine runs them."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+
+if TYPE_CHECKING:
+    from cypher.gds import Gds
+    from cypher.vectors import VectorStore
 
 Row = dict[str, Any]
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +23,8 @@ class Table:
     truncated: bool
 
 
-class Graph(Protocol):
-    """A connection to a graph. Safe to share between threads."""
-
-    engine: str
+class Statements(Protocol):
+    """What runs named statements: a graph, or one transaction on it."""
 
     def rows(self, statement: str, **parameters: Any) -> list[Row]:
         """The rows of a named statement."""
@@ -29,12 +34,90 @@ class Graph(Protocol):
         """Run a named statement for its effect."""
         ...
 
-    def transaction(self) -> AbstractContextManager[None]:
-        """All or nothing: what is written inside is kept when the block ends well."""
+
+class Graph(Statements, Protocol):
+    """A connection to a graph. Safe to share between threads."""
+
+    engine: ClassVar[str]
+    """Whose bodies of the statements it runs: ladybug or neo4j."""
+
+    @property
+    def vectors(self) -> "VectorStore | None":
+        """The vector indexes beside the graph; None where the engine has none and embeddings are read from files."""
+        ...
+
+    @property
+    def gds(self) -> "Gds | None":
+        """The plugin that computes on the graph where it lies; None where none answers."""
+        ...
+
+    def atomically(self, work: Callable[[Statements], _Result]) -> _Result:
+        """Run ``work`` in one transaction: all or nothing. A server may lose a transaction and have it run again,
+        so ``work`` has no effect but through the statements that it is given.
+        """
         ...
 
     def query(self, cypher: str, parameters: Row, max_rows: int) -> Table:
         """A free query, for people who explore; user text belongs in ``parameters``."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Give back what the connection holds."""
+        ...
+
+
+class ReadableGraph(Graph, Protocol):
+    """A graph that is closed at the end of a block."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class Store(Protocol):
+    """Where a graph lives, and who may read and write it."""
+
+    @property
+    def home(self) -> Path:
+        """The folder of what lies beside the graph: indexes, models, sources, quarantine."""
+        ...
+
+    def reading(self, timeout_s: float = 0) -> ReadableGraph:
+        """The graph, for reading, each query with a time limit in seconds (0: none).
+
+        Raises:
+            NotReady: there is no graph yet.
+            GraphTooNew: a newer version of Lexgraph wrote it.
+            ServerUnavailable: its server does not answer.
+        """
+        ...
+
+    def writing(self) -> AbstractContextManager[Graph]:
+        """The graph, for one writer at a time; an empty place gets the tables or constraints first.
+
+        Raises:
+            GraphBusy: another process is writing.
+            StorageFull: the disk is full.
+            GraphTooNew: a newer version of Lexgraph wrote it.
+        """
+        ...
+
+    def exclusive(self, work: str) -> AbstractContextManager[None]:
+        """One process at a time does a kind of work; a dead one holds nothing for long.
+
+        Raises:
+            GraphBusy: another process is at it.
+        """
+        ...
+
+    def stamp(self) -> object | None:
+        """What tells one state of the law and of the active model from the next; None without a graph."""
+        ...
+
+    def migrate(self) -> tuple[int, int]:
+        """Bring the graph to this program's schema: the version found (0: no graph) and the version now.
+
+        Raises:
+            GraphTooNew: a newer version of Lexgraph wrote it.
+        """
+        ...

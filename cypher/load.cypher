@@ -7,6 +7,9 @@ RETURN g.schema_version AS schema_version, g.corpus_sha256 AS corpus_sha256, g.q
 // name: create_graph_row
 CREATE (:Graph {id: 'graph', schema_version: $schema_version, corpus_sha256: '', questions_sha256: ''});
 
+// name: set_schema_version
+MATCH (g:Graph {id: 'graph'}) SET g.schema_version = $schema_version;
+
 // name: set_corpus_sha256
 MATCH (g:Graph {id: 'graph'}) SET g.corpus_sha256 = $sha256;
 
@@ -160,3 +163,23 @@ CREATE (:Question {
 UNWIND $rows AS r
 MATCH (q:Question {id: r.question}) MATCH (a:Article {id: r.article})
 CREATE (q)-[:RELEVANT_TO {via: r.via}]->(a);
+
+// name: stored_authority
+MATCH (a:Article) WHERE a.authority IS NOT NULL RETURN a.id AS id, a.authority AS authority;
+
+// name: set_authority
+UNWIND $rows AS r MATCH (a:Article {id: r.id}) SET a.authority = r.authority;
+
+// name: take_lock
+// The lock is touched first, so that two who come at once stand in line. Free of charge where nobody shares a graph:
+// the embedded engine locks a file instead.
+// engine: neo4j
+MERGE (l:Lock {id: $id})
+SET l.asked = timestamp()
+WITH l WHERE l.holder IS NULL OR l.holder = $holder OR l.expires < timestamp()
+SET l.holder = $holder, l.expires = timestamp() + $lease_ms
+RETURN l.holder AS holder;
+
+// name: give_back_lock
+// engine: neo4j
+MATCH (l:Lock {id: $id, holder: $holder}) DELETE l;

@@ -20,3 +20,28 @@ MATCH (m:Model {status: 'active'}) SET m.status = 'ready';
 
 // name: activate_model
 MATCH (m:Model {id: $id}) SET m.status = 'active';
+
+// name: stamp
+// engine: neo4j
+MATCH (g:Graph {id: 'graph'})
+OPTIONAL MATCH (m:Model {status: 'active'})
+RETURN g.corpus_sha256 AS corpus_sha256, g.questions_sha256 AS questions_sha256, g.indexed AS indexed, max(m.id) AS active;
+
+// name: lock_holder
+// engine: neo4j
+MATCH (l:Lock {id: $id}) WHERE l.expires >= timestamp() RETURN l.holder AS holder;
+
+// name: model_status
+MATCH (m:Model {id: $id}) SET m.status = $status;
+
+// name: create_run
+CREATE (:Run {
+  id: $id, started: $started, ended: $ended, outcome: $outcome, reason: $reason, recipe: $recipe, model: $model,
+  corpus_sha256: $corpus_sha256, questions_sha256: $questions_sha256, device: $device, record: $record
+});
+
+// name: runs
+MATCH (r:Run)
+RETURN r.id AS id, r.started AS started, r.ended AS ended, r.outcome AS outcome, r.reason AS reason, r.recipe AS recipe,
+       r.model AS model, r.device AS device, r.record AS record
+ORDER BY started, id;

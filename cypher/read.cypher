@@ -95,7 +95,8 @@ MATCH (s:Section) RETURN s.id AS id, s.source_ids AS source_ids ORDER BY id;
 // Everything the index needs of the articles of the graph.
 MATCH (a:Article)<-[c:CONTAINS]-(p:Act|Section)
 RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position, a.number AS number,
-       a.heading AS heading, a.text AS text, a.valid_from AS valid_from, a.valid_to AS valid_to;
+       a.heading AS heading, a.text AS text, a.valid_from AS valid_from, a.valid_to AS valid_to,
+       a.authority AS authority;
 
 // name: corpus_sections
 MATCH (s:Section)<-[c:CONTAINS]-(p:Act|Section)
@@ -166,3 +167,9 @@ MATCH (:Article)-[c:CITES]->(b:Article|Section|Act) RETURN label(b) AS label, co
 // name: citation_counts
 // engine: neo4j
 MATCH (:Article)-[c:CITES]->(b:Article|Section|Act) RETURN labels(b)[0] AS label, count(*) AS n ORDER BY label;
+
+// name: contains_section_article
+MATCH (s:Section)-[:CONTAINS]->(a:Article) RETURN s.id AS parent, a.id AS child;
+
+// name: contains_section_section
+MATCH (p:Section)-[:CONTAINS]->(s:Section) RETURN p.id AS parent, s.id AS child;

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from gnn.lsa import Lsa, unit
 from gnn.onnx_encoder import OnnxEncoder
-from gnn.query_encoder import JoinedEncoder, Matrix, QueryPart, joined
+from gnn.query_encoder import JoinedEncoder, Matrix, joined
 from gnn.recipe import EncoderOptions
+from gnn.tree_features import group_sums, passage, sums_below
 from schema.progress import Progress, silent
 from search.corpus import Corpus, CorpusText
 from search.text_index import tokenised
@@ -20,8 +21,6 @@ from search.text_index import tokenised
 FOLDER = "features"
 _FLUSH = 2048
 """Passages that a transformer encodes between two writes of what it has."""
-_HEADINGS = 2
-"""How many of the headings above an article a transformer reads before its text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +47,7 @@ def make_features(
         BadSetting: there is no such encoder.
         MissingExtra: it needs a package that is not installed.
     """
-    parts: list[tuple[QueryPart, Matrix]] = []
+    parts: list[tuple[Lsa | OnnxEncoder, Matrix]] = []
     for name in options.name.split("+"):
         if name == "lsa":
             parts.append(_lsa(home, corpus, text, options, progress))
@@ -58,8 +57,8 @@ def make_features(
     return Features(
         JoinedEncoder(tuple(part for part, _ in parts)),
         articles,
-        unit(_sums_below(corpus, articles)),
-        unit(_group_sums(corpus.group, articles))[corpus.group],
+        unit(sums_below(corpus, articles)),
+        unit(group_sums(corpus.group, articles))[corpus.group],
     )
 
 
@@ -94,12 +93,6 @@ def _transformer(
     return encoder, unit(vectors - mean)
 
 
-def passage(corpus: Corpus, text: CorpusText, position: int) -> str:
-    """What a transformer reads of an article: the last headings above it, then its text."""
-    path = text.path(corpus, int(corpus.article_parent[position]))
-    return " > ".join(path[-_HEADINGS:]) + " " + text.texts[position]
-
-
 def _encoded(encoder: OnnxEncoder, passages: Sequence[str], cache: Path, progress: Progress) -> Matrix:
     """Embeddings of passages; those encoded before, in whatever run, are taken from the cache."""
     keys = [hashlib.sha256(p.encode()).digest()[:16] for p in passages]
@@ -120,23 +113,6 @@ def _encoded(encoder: OnnxEncoder, passages: Sequence[str], cache: Path, progres
             np.savez(part, keys=stored_keys, vectors=np.stack(list(known.values())))
             os.replace(part, cache)
     return np.stack([known[key] for key in keys])
-
-
-def _group_sums(group: npt.NDArray[np.int32], rows: Matrix) -> Matrix:
-    sums = np.zeros((int(group.max(initial=-1)) + 1, rows.shape[1]), np.float32)
-    np.add.at(sums, group, rows)
-    return sums
-
-
-def _sums_below(corpus: Corpus, articles: Matrix) -> Matrix:
-    sums = np.zeros((len(corpus.sections), articles.shape[1]), np.float32)
-    inside = corpus.article_parent >= 0
-    np.add.at(sums, corpus.article_parent[inside], articles[inside])
-    for section in range(len(corpus.sections) - 1, -1, -1):  # children come after their parents
-        parent = corpus.section_parent[section]
-        if parent >= 0:
-            sums[parent] += sums[section]
-    return sums
 
 
 def _write_array(path: Path, array: Matrix) -> None:

@@ -49,6 +49,11 @@ class OnnxEncoder:
         vectors = self.encode_raw(texts, "query")
         return vectors if self.mean is None else unit(vectors - self.mean)
 
+    def encode_passages(self, texts: Sequence[str]) -> Matrix:
+        """float32[texts, d]: centred embeddings of articles."""
+        vectors = self.encode_raw(texts, "passage")
+        return vectors if self.mean is None else unit(vectors - self.mean)
+
     def encode_raw(self, texts: Sequence[str], kind: str, advance: Callable[[int], None] = lambda done: None) -> Matrix:
         """float32[texts, d]: embeddings before centring, of texts of one kind (query, passage)."""
         limit = self._limits[kind]

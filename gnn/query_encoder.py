@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,19 +14,11 @@ from gnn.onnx_encoder import OnnxEncoder
 Matrix = npt.NDArray[np.float32]
 
 
-class QueryPart(Protocol):
-    """One encoder of queries that can be stored."""
-
-    def encode(self, texts: Sequence[str]) -> Matrix: ...
-
-    def save(self, folder: Path) -> None: ...
-
-
 @dataclass(frozen=True, eq=False)
 class JoinedEncoder:
     """Encoders side by side, each with the same weight, the whole at unit length."""
 
-    parts: tuple[QueryPart, ...]
+    parts: tuple[Lsa | OnnxEncoder, ...]
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """float32[texts, d]: the parts' embeddings joined; d is the sum of theirs."""

@@ -12,17 +12,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from cypher.embedded import release
-from cypher.graph import Graph, Row
+from cypher.graph import Graph, Row, Statements, Store
+from gnn.inductive import ARRAYS, FEATURES, law_folder
 from gnn.query_encoder import JoinedEncoder, Matrix, TowerWeights
 from schema.errors import NotReady, StorageFull
 from schema.records import Question
-from search.corpus import Corpus
+from search.corpus import Corpus, CorpusText
 from search.pooling import PoolingWeights
 from search.retrieval import Encode, QuestionMemory, VectorModel
 from search.text_index import TextIndex
 
 if TYPE_CHECKING:  # torch stays out of a process that only serves
+    from gnn.features import Features
     from gnn.recipe import Recipe
     from gnn.training import Trained
 
@@ -57,7 +58,8 @@ def write_model(
     home: Path,
     id: str,
     corpus: Corpus,
-    encoder: JoinedEncoder,
+    text: CorpusText,
+    features: "Features",
     trained: "Trained",
     recipe: "Recipe",
     memory: QuestionMemory | None,
@@ -77,7 +79,7 @@ def write_model(
     try:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
-        for name in ("articles", "sections", "acts", "bias"):
+        for name in ARRAYS:
             np.save(part / f"{name}.npy", np.ascontiguousarray(getattr(trained, name)))
         if trained.tower is not None:
             for name in _TOWER:
@@ -86,8 +88,12 @@ def write_model(
             np.save(part / "questions.npy", memory.vectors)
             for name in _VOTES:
                 np.save(part / f"votes.{name}.npy", getattr(memory.relevant, name))
-        encoder.save(part / "encoder")
-        ids = {"acts": corpus.acts, "sections": corpus.sections, "articles": corpus.articles}
+            # What new law is embedded by (`gnn.inductive`).
+            trained.document(recipe.document.heads).save(part)
+            np.save(part / FEATURES, features.articles.astype(np.float16))
+        features.encoder.save(part / "encoder")
+        texts = [text.digest(position) for position in range(len(corpus.articles))]
+        ids = {"acts": corpus.acts, "sections": corpus.sections, "articles": corpus.articles, "texts": texts}
         _write_json(part / "ids.json", ids)
         card = {
             "id": id,
@@ -120,7 +126,8 @@ def read_run(home: Path, id: str) -> Card:
 def load_model(home: Path, id: str, index: TextIndex, threads: int = 2) -> VectorModel:
     """A model version over the positions of an index's corpus; embeddings are memory-mapped where they fit as they are.
 
-    An article that the model has not seen keeps a bias of -inf: other lists find it.
+    Law that came after the training has its embeddings from `gnn.inductive`; until `lexgraph index` has made them, a
+    new article keeps a bias of -inf: other lists find it.
 
     Raises:
         NotReady: the version's folder is not there.
@@ -130,16 +137,20 @@ def load_model(home: Path, id: str, index: TextIndex, threads: int = 2) -> Vecto
         raise NotReady(f"model {id} is named in the graph, but {folder} is not there: run `lexgraph train`")
     card = read_card(home, id)
     corpus = index.corpus
-    arrays: dict[str, Matrix] = {
-        name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in ("articles", "sections", "acts", "bias")
-    }
-    votes_over = len(arrays["bias"])
+    extended = law_folder(folder, corpus.sha256)
+    place = extended if extended.is_dir() else folder
+    arrays: dict[str, Matrix] = {name: np.asarray(np.load(place / f"{name}.npy", mmap_mode="r")) for name in ARRAYS}
+    votes_over = len(np.load(folder / "bias.npy", mmap_mode="r"))
     relevant: sparse.csr_array | None = None
     if (folder / "questions.npy").exists():
         data, indices, indptr = (np.load(folder / f"votes.{name}.npy") for name in _VOTES)
         relevant = sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, votes_over))
     if card["corpus_sha256"] != corpus.sha256:
-        arrays, relevant = _realigned(json.loads((folder / "ids.json").read_text("utf-8")), arrays, relevant, corpus)
+        ids = json.loads((folder / "ids.json").read_text("utf-8"))
+        if place is folder:
+            arrays = _realigned(ids, arrays, corpus)
+        if relevant is not None:
+            relevant = _votes_over(ids["articles"], relevant, corpus)
     encoder = JoinedEncoder.load(folder / "encoder", threads)
     tower = TowerWeights(*(np.load(folder / f"{n}.npy") for n in _TOWER)) if (folder / "w1.npy").exists() else None
     return VectorModel(
@@ -163,9 +174,7 @@ def encoding(encoder: JoinedEncoder, tower: TowerWeights | None) -> Encode:
     return lambda texts: tower(encoder.encode(texts))
 
 
-def _realigned(
-    ids: dict[str, list[str]], arrays: dict[str, Matrix], relevant: sparse.csr_array | None, corpus: Corpus
-) -> tuple[dict[str, Matrix], sparse.csr_array | None]:
+def _realigned(ids: dict[str, list[str]], arrays: dict[str, Matrix], corpus: Corpus) -> dict[str, Matrix]:
     """Embeddings in the order of another corpus; what it has anew gets zeros, and -inf as its bias."""
     old = {name: {id: row for row, id in enumerate(ids[name])} for name in ("articles", "sections", "acts")}
     result: dict[str, Matrix] = {}
@@ -173,12 +182,16 @@ def _realigned(
         result[name] = _rows(arrays[name], old[name], wanted)
     rows = np.array([old["articles"].get(id, -1) for id in corpus.articles])
     result["bias"] = np.where(rows >= 0, arrays["bias"][np.maximum(rows, 0)], np.float32(-np.inf))
-    if relevant is not None:
-        known = np.flatnonzero(rows >= 0)
-        ends = (rows[known], known)
-        move = sparse.csr_array((np.ones(len(known), np.float32), ends), shape=(len(old["articles"]), len(rows)))
-        relevant = sparse.csr_array(relevant @ move)
-    return result, relevant
+    return result
+
+
+def _votes_over(articles: Sequence[str], relevant: sparse.csr_array, corpus: Corpus) -> sparse.csr_array:
+    """Votes over the positions of another corpus."""
+    old = {id: row for row, id in enumerate(articles)}
+    rows = np.array([old.get(id, -1) for id in corpus.articles])
+    known = np.flatnonzero(rows >= 0)
+    move = sparse.csr_array((np.ones(len(known), np.float32), (rows[known], known)), shape=(len(articles), len(rows)))
+    return sparse.csr_array(relevant @ move)
 
 
 def _rows(matrix: npt.NDArray[np.float32], place: dict[str, int], wanted: Sequence[str]) -> Matrix:
@@ -198,12 +211,13 @@ class Entry:
     metrics: dict[str, float]
 
 
-def register(home: Path, entries: Sequence[Entry], active: str) -> None:
-    """Enter model versions into the graph and make one active, in one release."""
-    with release(home) as graph, graph.transaction():
+def register(store: Store, entries: Sequence[Entry], active: str | None) -> None:
+    """Enter model versions into the graph and, where one is named, make it active: all in one transaction."""
+
+    def enter(graph: Statements) -> None:
         for entry in entries:
             card = entry.card
-            dimensions = np.load(model_folder(home, card["id"]) / "articles.npy", mmap_mode="r").shape[1]
+            dimensions = np.load(model_folder(store.home, card["id"]) / "articles.npy", mmap_mode="r").shape[1]
             graph.write("delete_model", id=card["id"])
             graph.write(
                 "create_model",
@@ -216,8 +230,15 @@ def register(home: Path, entries: Sequence[Entry], active: str) -> None:
                 metrics=json.dumps(entry.metrics, sort_keys=True),
                 status="ready",
             )
-        graph.write("retire_models")
-        graph.write("activate_model", id=active)
+        if active is not None:
+            graph.write("retire_models")
+            graph.write("activate_model", id=active)
+
+    with store.writing() as graph:
+        was = active_id(graph)
+        graph.atomically(enter)
+        if active is None and was is not None:
+            graph.write("activate_model", id=was)
 
 
 def model_rows(graph: Graph) -> list[Row]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from cypher.graph import Graph
+from cypher.graph import Graph, Store
 from gnn.comparison import judged, model_ids, of_split
 from gnn.features import Features, make_features
 from gnn.fusion_tuning import START, tune_weights
@@ -47,7 +47,7 @@ class TrainingReport:
 
 
 def train_recipe(
-    home: Path,
+    store: Store,
     graph: Graph,
     index: TextIndex,
     text: CorpusText,
@@ -69,6 +69,7 @@ def train_recipe(
         for part in ("train", "development"):
             if not of_split(questions, split, part):
                 raise BadSetting(f"recipe {recipe.name}: no {part} questions from {recipe.questions!r} in the {split} split")
+    home = store.home
     session = _Session(home, index, text, questions, threads, progress)
     wanted = model_ids(recipe, index.key, questions)
     for name, id in wanted.items():
@@ -79,7 +80,7 @@ def train_recipe(
     ids = list(wanted.values())
     if active_id(graph) != active or not known.issuperset(ids):
         entries = [Entry(read_card(home, id), read_run(home, id)["created"], _development_metrics(home, id)) for id in ids]
-        register(home, entries, active)
+        register(store, entries, active)
     return TrainingReport(active, session.trained, [id for id in ids if id not in session.trained])
 
 
@@ -126,7 +127,7 @@ class _Session:
         weights = dict(START)
         if recipe.document.layers:  # the one that serves; the others are there to be compared list by list
             weights = self._tuned(id, split, features, result, memory)
-        write_model(self.home, id, self.corpus, features.encoder, result, recipe, memory, weights, run)
+        write_model(self.home, id, self.corpus, self.text, features, result, recipe, memory, weights, run)
         self.trained.append(id)
 
     def _tuned(self, id: str, split: str, features: Features, result: Trained, memory: QuestionMemory) -> dict[str, float]:

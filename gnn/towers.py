@@ -15,7 +15,7 @@ from torch.utils.checkpoint import checkpoint
 from torch_geometric.nn import GATv2Conv
 
 from gnn.recipe import DocumentOptions, QueryOptions
-from gnn.subgraph import EDGE_KINDS
+from gnn.subgraph_edges import EDGE_KINDS
 
 
 class TreeAttention(nn.Module):

@@ -13,11 +13,13 @@ from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from gnn.allocation import keep_freed_memory
+from gnn.document_tower import DocumentWeights
 from gnn.features import Features
 from gnn.lsa import unit
 from gnn.query_encoder import Matrix, TowerWeights
 from gnn.recipe import Recipe
-from gnn.subgraph import export_subgraph
+from gnn.subgraph import subgraph_data
+from gnn.subgraph_edges import SubgraphEdges, subgraph_edges
 from gnn.towers import TwoTowers
 from schema.errors import BadSetting
 from schema.progress import Progress, silent
@@ -61,6 +63,11 @@ class Trained:
     best: int = -1
     state: State = field(default_factory=dict[str, Tensor])
 
+    def document(self, heads: int) -> DocumentWeights:
+        """The document tower, as it embeds new law without torch."""
+        own = {name.removeprefix("document."): value for name, value in self.state.items() if name.startswith("document.")}
+        return DocumentWeights({name: np.ascontiguousarray(value.float().numpy()) for name, value in own.items()}, heads)
+
 
 def untrained(corpus: Corpus, features: Features) -> Trained:
     """The plain encoder as if it had been trained: cosine of the features."""
@@ -81,11 +88,15 @@ def train(
     training: Sequence[Question],
     development: Sequence[Question],
     *,
+    edges: SubgraphEdges | None = None,
     start: State | None = None,
     threads: int = 2,
     progress: Progress = silent,
 ) -> Trained:
     """Train a recipe; the epoch with the best sum of R@100 and MAP on the development questions is kept.
+
+    Args:
+        edges: of the subgraph, of the kinds that the recipe names; None: made of the corpus.
 
     The same recipe, law and questions give the same model, bit by bit, on the same kind of processor with the
     same number of threads; on a GPU, sums over neighbours come in no fixed order, and the last bits differ.
@@ -99,7 +110,8 @@ def train(
     torch.set_num_threads(threads)
     torch.manual_seed(recipe.training.seed)
     began = time.monotonic()
-    run = _Run(recipe, corpus, features, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+    edges = edges or subgraph_edges(corpus, recipe.document.edges)
+    run = _Run(recipe, corpus, features, edges, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
     if start:
         run.model.load_state_dict(start, strict=False)
     return replace(run.train(training, development, progress), seconds=time.monotonic() - began)
@@ -108,7 +120,7 @@ def train(
 class _Run:
     """One training run: the model, its inputs on the device, and the optimiser."""
 
-    def __init__(self, recipe: Recipe, corpus: Corpus, features: Features, device: torch.device) -> None:
+    def __init__(self, recipe: Recipe, corpus: Corpus, features: Features, edges: SubgraphEdges, device: torch.device) -> None:
         self.recipe, self.corpus, self.features, self.device = recipe, corpus, features, device
         self.n = len(corpus.articles)
         self.model = TwoTowers(
@@ -121,9 +133,8 @@ class _Run:
         ).to(device)
         nodes = np.concatenate([features.articles, features.sections])
         parents = np.concatenate([features.parents, features.sections])
-        subgraph = export_subgraph(corpus, recipe.document.edges)
         x = torch.from_numpy(nodes)
-        graph = subgraph.data(x)
+        graph = subgraph_data(edges, x)
         tensors = (x, torch.from_numpy(parents), cast(Tensor, graph.edge_index), cast(Tensor, graph.edge_attr))
         self.inputs = tuple(tensor.to(device) for tensor in tensors)
         # Sections are needed in training only as neighbours; without layers the articles suffice.

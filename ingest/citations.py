@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cypher.graph import Graph, Row
+from cypher.graph import Row, Statements
 from schema.records import Citation
 
 _BATCH = 2000
@@ -53,7 +53,7 @@ class SourceIds:
     sections: dict[str, str]
 
     @classmethod
-    def of(cls, graph: Graph) -> "SourceIds":
+    def of(cls, graph: Statements) -> "SourceIds":
         return cls(
             {source: row["id"] for row in graph.rows("article_source_ids") for source in row["source_ids"]},
             {source: row["id"] for row in graph.rows("section_source_ids") for source in row["source_ids"]},
@@ -77,7 +77,7 @@ def link(citations: Iterable[Citation], ids: SourceIds) -> list[LinkedCitation]:
     return linked
 
 
-def write_citations(graph: Graph, act_id: str, citations: Sequence[LinkedCitation]) -> None:
+def write_citations(graph: Statements, act_id: str, citations: Sequence[LinkedCitation]) -> None:
     """Make these the citations of the articles of one act; articles whose citations are the same are left alone."""
     old: dict[str, Counter[tuple[object, ...]]] = defaultdict(Counter)
     for statement in ("citations_of_act", "outside_citations_of_act"):
@@ -95,7 +95,7 @@ def write_citations(graph: Graph, act_id: str, citations: Sequence[LinkedCitatio
     graph.write("delete_lone_outside")
 
 
-def relink(graph: Graph, ids: SourceIds) -> None:
+def relink(graph: Statements, ids: SourceIds) -> None:
     """Link anew what other acts cite, after a load.
 
     A citation that pointed outside may have its target now; the version that one names may have gone, or
@@ -125,18 +125,18 @@ def _linked(row: Row, place: tuple[str, str] | None, cited: str, kind: str) -> L
     return LinkedCitation(row["article"], label, target, cited, kind, row["text"], row["start"], row["end"], row["kind"])
 
 
-def write_citations_outside(graph: Graph, citations: Sequence[LinkedCitation]) -> None:
+def write_citations_outside(graph: Statements, citations: Sequence[LinkedCitation]) -> None:
     """Add citations that point outside, as they are."""
     _create(graph, citations)
 
 
-def _delete(graph: Graph, articles: Sequence[str]) -> None:
+def _delete(graph: Statements, articles: Sequence[str]) -> None:
     for start in range(0, len(articles), _BATCH):
         graph.write("delete_citations", ids=articles[start : start + _BATCH])
         graph.write("delete_outside_citations", ids=articles[start : start + _BATCH])
 
 
-def _create(graph: Graph, citations: Sequence[LinkedCitation]) -> None:
+def _create(graph: Statements, citations: Sequence[LinkedCitation]) -> None:
     outside = sorted({(c.target, c.target_kind) for c in citations if c.label == "Outside"})
     for start in range(0, len(outside), _BATCH):
         graph.write("merge_outside", rows=[{"id": id, "kind": kind} for id, kind in outside[start : start + _BATCH]])

@@ -2,16 +2,17 @@
 
 import hashlib
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from cypher.embedded import open_graph, release
-from cypher.graph import Graph, Row
+from cypher.authority import write_authority
+from cypher.graph import Row, Statements, Store
 from ingest.citations import LinkedCitation, SourceIds, link, relink, write_citations, write_citations_outside
 from schema.errors import BadSource, LexgraphError, NotReady
 from schema.progress import Progress, silent
@@ -26,16 +27,32 @@ ReadAct = Callable[[Path], ActTree]
 
 
 @dataclass(slots=True)
-class LoadReport:
-    """What a load did: nodes by label, files, and what was rejected.
+class Counts:
+    """What a load did to nodes, by label.
 
     A node counts as moved when nothing but its parent or its order among its neighbours changed.
     """
 
-    created: dict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
-    changed: dict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
-    moved: dict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
-    removed: dict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))
+    created: Counter[str] = field(default_factory=Counter[str])
+    changed: Counter[str] = field(default_factory=Counter[str])
+    moved: Counter[str] = field(default_factory=Counter[str])
+    removed: Counter[str] = field(default_factory=Counter[str])
+
+    def add(self, other: "Counts") -> None:
+        """Count what another load did as well."""
+        for name in ("created", "changed", "moved", "removed"):
+            getattr(self, name).update(getattr(other, name))
+
+    @property
+    def anything_changed(self) -> bool:
+        """Whether any node is other than before."""
+        return any(counts.total() for counts in (self.created, self.changed, self.moved, self.removed))
+
+
+@dataclass(slots=True)
+class LoadReport(Counts):
+    """What a load did: nodes by label, files, and what was rejected."""
+
     unchanged_files: int = 0
     read_files: int = 0
     broken_files: int = 0
@@ -50,10 +67,6 @@ class LoadReport:
         place, reason = (error.place, error.reason) if isinstance(error, BadSource) else ("", str(error))
         self.rejected.append(Rejected(source.path.name, place, reason))
 
-    @property
-    def anything_changed(self) -> bool:
-        return any(sum(counts.values()) for counts in (self.created, self.changed, self.moved, self.removed))
-
 
 def file_sha256(path: Path, reader: str) -> str:
     """Fingerprint of a file as one reader reads it; a new version of the reader makes it anew."""
@@ -64,38 +77,51 @@ def file_sha256(path: Path, reader: str) -> str:
     return digest.hexdigest()
 
 
-def known_sources(home: Path) -> dict[str, Row]:
-    """The sources that the graph was made from, by name; empty where there is no graph."""
+@dataclass(frozen=True, slots=True)
+class KnownLaw:
+    """What a graph was made from, by name of the file, and whether the last load came to its end."""
+
+    sources: dict[str, Row]
+    whole: bool
+
+
+def known_law(store: Store) -> KnownLaw:
+    """What the graph was made from; nothing where there is none."""
     try:
-        with open_graph(home) as graph:
-            return {row["id"]: row for row in graph.rows("sources")}
+        with store.reading() as graph:
+            sources = {row["id"]: row for row in graph.rows("sources")}
+            return KnownLaw(sources, bool(graph.rows("graph_row")[0]["corpus_sha256"]) or not sources)
     except NotReady:
-        return {}
+        return KnownLaw({}, whole=True)
 
 
 def load_acts(
-    home: Path,
+    store: Store,
     sources: Sequence[SourceFile],
     read: ReadAct,
     *,
-    memory_mb: int = 512,
     progress: Progress = silent,
     before_release: Callable[[LoadReport], object] = lambda report: None,
 ) -> LoadReport:
-    """Load act files into the graph under ``home``, in one release.
+    """Load act files into a graph.
 
     A file whose fingerprint the graph knows is passed over. Of the others, only what differs is written.
     A file that cannot be read leaves its act as it was and is reported; the other files are loaded.
 
+    On the embedded engine a load is seen whole or not at all. On a server each act is one transaction, and until
+    the last of them the graph says that it is being loaded; a load that was cut off goes on where it was when it is
+    run again.
+
     Args:
-        before_release: called when all is written, before readers can see it: what it keeps is never lost.
+        before_release: called before any file counts as loaded: what it keeps is never lost.
 
     Raises:
         GraphBusy: another process is writing.
-        StorageFull: the disk is full; the graph is as it was.
+        StorageFull: the disk is full; what was there is unharmed.
+        ServerUnavailable: the server went away and did not come back in time.
     """
     report = LoadReport()
-    known = known_sources(home)
+    known = known_law(store)
     origin: dict[str, str] = {}
     wanted: list[tuple[SourceFile, str]] = []
     with progress("fingerprints", len(sources)) as advance:
@@ -106,16 +132,17 @@ def load_acts(
             except OSError as error:
                 report.reject_file(source, BadSource(source.path, "", f"cannot be read: {error.strerror}"))
                 continue
-            if source.name in known and known[source.name]["sha256"] == sha256:
+            stored = known.sources.get(source.name)
+            if stored and stored["sha256"] == sha256:
                 report.unchanged_files += 1
-                origin[known[source.name]["act_id"]] = source.name
+                origin[stored["act_id"]] = source.name
             else:
                 wanted.append((source, sha256))
-    if not wanted:
+    if not wanted and known.whole:
         before_release(report)
         return report
-    with release(home, memory_mb=memory_mb) as graph:
-        pending: list[ActTree] = []
+    with store.writing() as graph:
+        pending: list[tuple[SourceFile, str, ActTree]] = []
         with progress("acts", len(wanted)) as advance:
             for source, sha256 in wanted:
                 advance(1)
@@ -129,39 +156,46 @@ def load_acts(
                 except LexgraphError as error:
                     report.reject_file(source, error)
                     continue
+                if not pending:
+                    # From here to the end the graph holds neither the old law nor the new.
+                    graph.write("set_corpus_sha256", sha256="")
                 origin[act] = source.name
                 report.read_files += 1
                 report.files.add(source.path.name)
                 report.rejected += tree.rejected
-                with graph.transaction():
-                    _load_tree(graph, tree, report)
-                    graph.write("delete_source", id=source.name, act_id=act)
-                    graph.write(
-                        "create_source",
-                        id=source.name,
-                        reader=source.reader,
-                        act_id=act,
-                        sha256=sha256,
-                        records=len(tree.sections) + len(tree.articles),
-                        rejected=len(tree.rejected),
-                    )
-                pending.append(tree)
-        if pending:
+                report.add(graph.atomically(partial(_load_tree, tree=tree)))
+                pending.append((source, sha256, tree))
+        before_release(report)
+        if pending or not known.whole:
             with progress("citations", len(pending)) as advance:
                 ids = SourceIds.of(graph)
-                for tree in pending:
-                    with graph.transaction():
-                        write_citations(graph, tree.act.id, link(tree.citations, ids))
+                for source, sha256, tree in pending:
+                    graph.atomically(partial(_finish_tree, ids=ids, source=source, sha256=sha256, tree=tree))
                     advance(1)
-                with graph.transaction():
-                    relink(graph, ids)
+                graph.atomically(partial(relink, ids=ids))
+            write_authority(graph)
             graph.write("set_corpus_sha256", sha256=corpus_sha256(graph))
-        before_release(report)
     return report
 
 
-def _load_tree(graph: Graph, tree: ActTree, report: LoadReport) -> None:
-    act = tree.act
+def _finish_tree(graph: Statements, *, ids: SourceIds, source: SourceFile, sha256: str, tree: ActTree) -> None:
+    """Link what an act cites; with that its file counts as loaded."""
+    write_citations(graph, tree.act.id, link(tree.citations, ids))
+    graph.write("delete_source", id=source.name, act_id=tree.act.id)
+    graph.write(
+        "create_source",
+        id=source.name,
+        reader=source.reader,
+        act_id=tree.act.id,
+        sha256=sha256,
+        records=len(tree.sections) + len(tree.articles),
+        rejected=len(tree.rejected),
+    )
+
+
+def _load_tree(graph: Statements, tree: ActTree) -> Counts:
+    """Write what differs of an act; how many nodes were created, changed, moved and removed."""
+    act, report = tree.act, Counts()
     existing = {row["id"]: Act(**row) for row in graph.rows("acts_by_id", ids=[act.id])}
     if act.id not in existing:
         graph.write("create_acts", rows=[_row(act)])
@@ -184,9 +218,10 @@ def _load_tree(graph: Graph, tree: ActTree, report: LoadReport) -> None:
     write_citations_outside(graph, released)
     _count(report, "Section", old_sections, tree.sections)
     _count(report, "Article", old_articles, tree.articles)
+    return report
 
 
-def _count(report: LoadReport, label: str, old: Mapping[str, Section | Article], new: Sequence[Section | Article]) -> None:
+def _count(report: Counts, label: str, old: Mapping[str, Section | Article], new: Sequence[Section | Article]) -> None:
     """Count what differs. A node that only gave way to a new neighbour, or took a gone one's place, has not moved."""
     kept = {record.id for record in new if record.id in old}
     report.created[label] += len(new) - len(kept)
@@ -211,7 +246,7 @@ def _order(records: Iterable[Section | Article]) -> dict[str, int]:
     return {record.id: place for children in below.values() for place, record in enumerate(children)}
 
 
-def _write_nodes(graph: Graph, name: str, old: dict[str, Any], new: Sequence[Section] | Sequence[Article]) -> None:
+def _write_nodes(graph: Statements, name: str, old: dict[str, Any], new: Sequence[Section] | Sequence[Article]) -> None:
     for batch in _batches([_row(record) for record in new if record.id not in old]):
         graph.write(f"create_{name}s", rows=batch)
     for batch in _batches([_row(record) for record in new if record.id in old and old[record.id] != record]):
@@ -219,7 +254,7 @@ def _write_nodes(graph: Graph, name: str, old: dict[str, Any], new: Sequence[Sec
 
 
 def _write_contains(
-    graph: Graph, act_id: str, old_sections: dict[str, Section], old_articles: dict[str, Article], tree: ActTree
+    graph: Statements, act_id: str, old_sections: dict[str, Section], old_articles: dict[str, Article], tree: ActTree
 ) -> None:
     for name, old, new in (("section", old_sections, tree.sections), ("article", old_articles, tree.articles)):
         moved = [
@@ -239,7 +274,7 @@ def _write_contains(
                 graph.write(f"create_{parent}_contains_{name}", rows=batch)
 
 
-def _write_next(graph: Graph, act_id: str, reading_order: Sequence[str]) -> None:
+def _write_next(graph: Statements, act_id: str, reading_order: Sequence[str]) -> None:
     old = {row["article"]: row["following"] for row in graph.rows("next_of_act", act_id=act_id)}
     new = dict(pairwise(reading_order))
     for batch in _batches([article for article in old if new.get(article) != old[article]]):
@@ -249,7 +284,7 @@ def _write_next(graph: Graph, act_id: str, reading_order: Sequence[str]) -> None
         graph.write("create_next", rows=batch)
 
 
-def _citations_to_release(graph: Graph, act_id: str, sections: list[str], articles: list[str]) -> list[LinkedCitation]:
+def _citations_to_release(graph: Statements, act_id: str, sections: list[str], articles: list[str]) -> list[LinkedCitation]:
     """Citations from other acts into nodes that go: they will point outside."""
     found: list[Row] = []
     for batch in _batches(articles):
@@ -273,39 +308,47 @@ def _citations_to_release(graph: Graph, act_id: str, sections: list[str], articl
     ]
 
 
-def load_questions(home: Path, source: str, questions: Sequence[Question], *, memory_mb: int = 512) -> LoadReport:
+def load_questions(store: Store, source: str, questions: Sequence[Question]) -> LoadReport:
     """Make the questions of one source in the graph these: new ones written, changed ones anew, others removed.
 
     Raises:
         NotReady: there is no graph.
     """
+    store.reading().close()  # without a graph there is nothing to ask about
     report = LoadReport()
-    open_graph(home).close()  # without a graph there is nothing to ask about
-    with release(home, memory_mb=memory_mb) as graph, graph.transaction():
-        old = {question.id: question for question in read_questions(graph, source)}
+    with store.writing() as graph:
         there = {row["id"] for row in graph.rows("question_ids", source=source)}
-        new = {question.id: question for question in questions}
-        stale = sorted(id for id in there if id not in new or new[id] != old.get(id))
-        fresh = [question for question in questions if old.get(question.id) != question]
-        report.created["Question"] = len(new.keys() - there)
-        report.removed["Question"] = len(there - new.keys())
-        report.changed["Question"] = len(fresh) - report.created["Question"]
-        if not stale and not fresh:
+        old = {question.id: question for question in read_questions(graph, source)}
+        if there == old.keys() and list(old.values()) == sorted(questions, key=lambda question: question.id):
             return report
-        for batch in _batches(stale):
-            graph.write("delete_questions", ids=batch)
-        rows = [{f.name: getattr(q, f.name) for f in fields(q) if f.name != "relevant"} for q in fresh]
-        for batch in _batches(rows):
-            graph.write("create_questions", rows=batch)
-        pairs = [{"question": q.id, "article": article, "via": "link"} for q in fresh for article in q.relevant]
-        for batch in _batches(pairs):
-            graph.write("create_relevant", rows=batch)
-        digest = hashlib.sha256(json.dumps([asdict(q) for q in sorted(questions, key=lambda q: q.id)]).encode())
-        graph.write("set_questions_sha256", sha256=digest.hexdigest())
+        report.add(graph.atomically(partial(_write_questions, source=source, questions=questions)))
     return report
 
 
-def read_questions(graph: Graph, source: str) -> list[Question]:
+def _write_questions(graph: Statements, *, source: str, questions: Sequence[Question]) -> Counts:
+    counts = Counts()
+    old = {question.id: question for question in read_questions(graph, source)}
+    there = {row["id"] for row in graph.rows("question_ids", source=source)}
+    new = {question.id: question for question in questions}
+    stale = sorted(id for id in there if id not in new or new[id] != old.get(id))
+    fresh = [question for question in questions if old.get(question.id) != question]
+    counts.created["Question"] = len(new.keys() - there)
+    counts.removed["Question"] = len(there - new.keys())
+    counts.changed["Question"] = len(fresh) - counts.created["Question"]
+    for batch in _batches(stale):
+        graph.write("delete_questions", ids=batch)
+    rows = [{f.name: getattr(q, f.name) for f in fields(q) if f.name != "relevant"} for q in fresh]
+    for batch in _batches(rows):
+        graph.write("create_questions", rows=batch)
+    pairs = [{"question": q.id, "article": article, "via": "link"} for q in fresh for article in q.relevant]
+    for batch in _batches(pairs):
+        graph.write("create_relevant", rows=batch)
+    digest = hashlib.sha256(json.dumps([asdict(q) for q in sorted(questions, key=lambda q: q.id)]).encode())
+    graph.write("set_questions_sha256", sha256=digest.hexdigest())
+    return counts
+
+
+def read_questions(graph: Statements, source: str) -> list[Question]:
     """The questions of one source, in order of their identifiers, their articles likewise."""
     relevant: dict[str, list[str]] = defaultdict(list)
     first: dict[str, Row] = {}
@@ -316,7 +359,7 @@ def read_questions(graph: Graph, source: str) -> list[Question]:
     return [Question(**row, relevant=tuple(sorted(relevant[id]))) for id, row in sorted(first.items())]
 
 
-def corpus_sha256(graph: Graph) -> str:
+def corpus_sha256(graph: Statements) -> str:
     """Fingerprint of the law in the graph: everything that an index or a model is made from."""
     digest = hashlib.sha256()
 

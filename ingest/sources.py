@@ -1,13 +1,12 @@
 """The table of formats, and what `lexgraph ingest` does with a path: recognise, read, load, link."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from cypher.embedded import open_graph
-from cypher.graph import Graph
+from cypher.graph import Graph, Store
 from ingest import legi, service_public
 from ingest.loader import LoadReport, ReadAct, load_acts, load_questions
 from ingest.quarantine import quarantined, write_quarantine
@@ -39,7 +38,7 @@ ACT_FORMATS = (ActFormat("legi", legi.FILE_PATTERN, 1, legi.read_act, _starts_li
 QUESTION_FORMATS = (service_public.SOURCE,)
 
 
-def ingest(home: Path, path: Path, format: str | None = None, *, memory_mb: int = 512, progress: Progress = silent) -> LoadReport:
+def ingest(store: Store, path: Path, format: str | None = None, *, progress: Progress = silent) -> LoadReport:
     """Load a file or a folder into the graph; its format is recognised unless it is named.
 
     Raises:
@@ -49,7 +48,7 @@ def ingest(home: Path, path: Path, format: str | None = None, *, memory_mb: int 
     if not path.exists():
         raise MissingFile(f"{path}: no such file or folder")
     if format == service_public.SOURCE or (format is None and (path / service_public.FOLDERS[0]).is_dir()):
-        return _ingest_service_public(home, path, memory_mb, progress)
+        return _ingest_service_public(store, path, progress)
     for act_format in ACT_FORMATS:
         if format not in (None, act_format.name):
             continue
@@ -58,8 +57,8 @@ def ingest(home: Path, path: Path, format: str | None = None, *, memory_mb: int 
             continue
         if files:
             sources = [SourceFile(f"{act_format.name}/{f.name}", f, f"{act_format.name}-{act_format.version}") for f in files]
-            keep = partial(_keep_rejected, home, act_format.name)
-            return load_acts(home, sources, act_format.read, memory_mb=memory_mb, progress=progress, before_release=keep)
+            keep = partial(_keep_rejected, store.home, act_format.name)
+            return load_acts(store, sources, act_format.read, progress=progress, before_release=keep)
     known = ", ".join([f.name for f in ACT_FORMATS] + list(QUESTION_FORMATS))
     raise BadSource(path, "", f"no file of a known format here (formats: {known})")
 
@@ -71,18 +70,18 @@ def _keep_rejected(home: Path, format: str, report: LoadReport) -> None:
         write_quarantine(home, format, [*waiting, *report.rejected])
 
 
-def _ingest_service_public(home: Path, folder: Path, memory_mb: int, progress: Progress) -> LoadReport:
+def _ingest_service_public(store: Store, folder: Path, progress: Progress) -> LoadReport:
     files = service_public.sheet_files(folder)
     rejected: list[Rejected] = []
     sheets = list(service_public.read_sheets(files, rejected, progress))
-    with open_graph(home, memory_mb=memory_mb) as graph:
+    with store.reading() as graph:
         articles = {source: row["id"] for row in graph.rows("article_source_ids") for source in row["source_ids"]}
         below = articles_below_sections(graph)
     questions = list(service_public.questions_of(sheets, articles, below))
-    report = load_questions(home, service_public.SOURCE, questions, memory_mb=memory_mb)
+    report = load_questions(store, service_public.SOURCE, questions)
     report.rejected += rejected
     report.read_files = len(files)
-    write_quarantine(home, service_public.SOURCE, rejected)
+    write_quarantine(store.home, service_public.SOURCE, rejected)
     return report
 
 
@@ -98,7 +97,7 @@ def articles_below_sections(graph: Graph) -> dict[str, frozenset[str]]:
     return {source: frozenset(below[row["id"]]) for row in graph.rows("section_source_ids") for source in row["source_ids"]}
 
 
-def _verbs(report: LoadReport) -> Iterable[tuple[str, dict[str, int]]]:
+def _verbs(report: LoadReport) -> Iterable[tuple[str, Mapping[str, int]]]:
     return (("created", report.created), ("changed", report.changed), ("moved", report.moved), ("removed", report.removed))
 
 

@@ -63,18 +63,18 @@ class NotReady(LexgraphError):
     http_status = 503
 
 
+class ServerUnavailable(LexgraphError):
+    """A server of the graph or of the text index that does not answer; it may later."""
+
+    exit_code = 75
+    http_status = 503
+
+
 class QueryTimeout(LexgraphError):
     """A query, of the graph or of the text index, that outran its time limit."""
 
     exit_code = 75
     http_status = 504
-
-
-class ServerUnavailable(LexgraphError):
-    """A server that does not answer, or refuses to: wrong address, wrong password, down, overloaded."""
-
-    exit_code = 69
-    http_status = 503
 
 
 class GraphBusy(LexgraphError):

@@ -7,7 +7,7 @@ constraints, the canonical dump and the import files take their columns from the
 from dataclasses import dataclass
 from typing import Literal
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised by one whenever the tables below change; a graph of a higher version is refused."""
 
 PropertyType = Literal["STRING", "INT64", "DOUBLE", "DATE", "STRING[]"]
@@ -91,6 +91,7 @@ NODES = (
             "source_id": "STRING",
             "source_ids": "STRING[]",
             "text_sha256": "STRING",
+            "authority": "DOUBLE",
         },
     ),
     NodeLabel("Outside", {"id": "STRING", "kind": "STRING"}),
@@ -116,6 +117,22 @@ NODES = (
             "corpus_sha256": "STRING",
             "metrics": "STRING",
             "status": "STRING",
+        },
+    ),
+    NodeLabel(
+        "Run",
+        {
+            "id": "STRING",
+            "started": "STRING",
+            "ended": "STRING",
+            "outcome": "STRING",
+            "reason": "STRING",
+            "recipe": "STRING",
+            "model": "STRING",
+            "corpus_sha256": "STRING",
+            "questions_sha256": "STRING",
+            "device": "STRING",
+            "record": "STRING",
         },
     ),
 )

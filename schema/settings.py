@@ -94,5 +94,5 @@ def origins(settings: Settings) -> list[tuple[str, str, str, str]]:
             origin = str(TOML_FILE)
         else:
             origin = "default"
-        rows.append((name, str(getattr(settings, name)), origin, option.description or ""))
+        rows.append((name, str(getattr(settings, name)) or "none", origin, option.description or ""))
     return rows

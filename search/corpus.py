@@ -3,6 +3,7 @@
 An index position is a place in this order; every text index and every matrix of scores uses it.
 """
 
+import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Sequence
@@ -164,6 +165,10 @@ class CorpusText:
     jurisdictions: list[str]
     kinds: list[str]
     article_headings: list[str]
+
+    def digest(self, article: int) -> str:
+        """A fingerprint of the words of an article, in short."""
+        return hashlib.sha256(f"{self.numbers[article]}\n{self.texts[article]}".encode()).hexdigest()[:16]
 
     def path(self, corpus: Corpus, parent: int) -> list[str]:
         """The headings above something whose parent is ``parent``, from the act's title down."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cypher.embedded import open_graph
+from cypher.embedded import EmbeddedStore, open_graph
 from ingest.npm import LEGI_DATA, SERVICE_PUBLIC, fetch
 from ingest.sources import ingest
 from search.corpus import read_corpus
@@ -21,7 +21,7 @@ SOURCES = Path(__file__).parent.parent / "lexgraph-data" / "sources"
 def tiny_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the tiny law in its graph and its text index; not to be written to."""
     home = tmp_path_factory.mktemp("tiny")
-    ingest(home, write_law(home / "sources"))
+    ingest(EmbeddedStore(home), write_law(home / "sources"))
     with open_graph(home) as graph:
         corpus, text = read_corpus(graph)
     build_text_index(home, corpus, text, Bm25Options())
@@ -52,6 +52,6 @@ def real_home(tmp_path_factory: pytest.TempPathFactory, real_sources: tuple[Path
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
             for source in real_sources:
-                ingest(home, source)
+                ingest(EmbeddedStore(home), source)
             done.touch()
     return home

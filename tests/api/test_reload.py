@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from api.app import make_app
 from api.loading import GraphWaves
 from api.snapshot import SnapshotHolder, open_snapshot
-from cypher.embedded import open_graph, release
+from cypher.embedded import EmbeddedStore, open_graph, release
 from cypher.graph import Graph
 from ingest.sources import ingest
 from schema.errors import NotReady
@@ -46,7 +46,7 @@ def new_law(home: Path) -> None:
     windmill = article(31, "L3", "<p>Le moulin à vent chôme les jours sans vent.</p>")
     wheat = article(21, "L1", "<p>Le meunier livre la farine.</p>")
     root = code("LEGITEXT000000000002", "Code de la meunerie", section(21, "Titre Ier : De la farine", wheat, windmill))
-    ingest(home, write_law(home / "newer", root))
+    ingest(EmbeddedStore(home), write_law(home / "newer", root))
 
 
 def index(home: Path) -> None:
@@ -192,7 +192,7 @@ def test_a_cancelled_request_does_not_close_the_graph_under_a_running_query(home
     began, go_on = threading.Event(), threading.Event()
 
     async def scenario() -> None:
-        snapshot = open_snapshot(Settings(home=home), no_model)
+        snapshot = open_snapshot(Settings(home=home), EmbeddedStore(home), no_model)
         rows = snapshot.graph.rows
         seen: list[bool] = []
 

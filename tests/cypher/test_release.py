@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from cypher.embedded import GRAPH_FILE, EmbeddedGraph, open_graph, release, release_stamp
+from cypher.embedded import GRAPH_FILE, EmbeddedGraph, EmbeddedStore, open_graph, release, release_stamp
+from cypher.graph import Statements
 from ingest.sources import ingest
 from schema.errors import BadQuery, GraphBusy, GraphTooNew, NotReady, QueryTimeout, StorageFull
 from schema.labels import EDGES, NODES, SCHEMA_VERSION
@@ -23,13 +24,14 @@ from tests.tiny_law import article, bakers, section, write_law
 INGEST = """
 import resource, signal, sys
 from pathlib import Path
+from cypher.embedded import EmbeddedStore
 from ingest.sources import ingest
 from schema.errors import LexgraphError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 if sys.argv[3] != "none":
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), int(sys.argv[3])))
 try:
-    ingest(Path(sys.argv[1]), Path(sys.argv[2]))
+    ingest(EmbeddedStore(Path(sys.argv[1])), Path(sys.argv[2]))
 except LexgraphError as error:
     print(type(error).__name__, error)
     sys.exit(error.exit_code)
@@ -148,7 +150,7 @@ def test_a_second_writer_is_told_and_changes_nothing(home: Path, tmp_path: Path)
     with release(home) as graph:
         graph.write("set_corpus_sha256", sha256="of the first writer")
         with pytest.raises(GraphBusy, match="another process is writing") as caught:
-            ingest(home, sources)
+            ingest(EmbeddedStore(home), sources)
         code, out = run_ingest(home, sources)
         assert dump(home) == before
     assert caught.value.exit_code == code == 75
@@ -164,7 +166,7 @@ def test_a_graph_of_a_newer_version_is_refused_and_left_alone(home: Path, tmp_pa
         graph.changed = True
     content = (home / GRAPH_FILE).read_bytes()
     newer = write_law(tmp_path / "sources", bakers() | {"children": []})
-    for attempt in (lambda: open_graph(home), lambda: ingest(home, newer), lambda: release(home).__enter__()):
+    for attempt in (lambda: open_graph(home), lambda: ingest(EmbeddedStore(home), newer), lambda: release(home).__enter__()):
         with pytest.raises(GraphTooNew, match=rf"{GRAPH_FILE}.*schema 99, this one knows {SCHEMA_VERSION}") as caught:
             attempt()
         assert caught.value.exit_code == 78
@@ -175,7 +177,11 @@ def test_a_graph_of_a_newer_version_is_refused_and_left_alone(home: Path, tmp_pa
 def test_a_file_that_is_no_graph_is_refused_by_its_own_name_and_left_alone(tmp_path: Path, content: bytes) -> None:
     sources = write_law(tmp_path / "sources")
     (tmp_path / GRAPH_FILE).write_bytes(content)
-    for attempt in (lambda: open_graph(tmp_path), lambda: ingest(tmp_path, sources), lambda: release(tmp_path).__enter__()):
+    for attempt in (
+        lambda: open_graph(tmp_path),
+        lambda: ingest(EmbeddedStore(tmp_path), sources),
+        lambda: release(tmp_path).__enter__(),
+    ):
         with pytest.raises(NotReady, match=rf"{tmp_path / GRAPH_FILE}: not a") as caught:
             attempt()
         assert caught.value.exit_code == 69
@@ -201,9 +207,13 @@ def test_a_release_in_which_something_fails_is_none(home: Path) -> None:
 def test_a_transaction_is_all_or_nothing(home: Path) -> None:
     with release(home) as graph:
         before = graph.rows("article_source_ids")
-        with pytest.raises(ZeroDivisionError), graph.transaction():  # noqa: PT012
-            graph.write("delete_articles", ids=[row["id"] for row in before])
+
+        def work(transaction: Statements) -> None:
+            transaction.write("delete_articles", ids=[row["id"] for row in before])
             raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            graph.atomically(work)
         assert graph.rows("article_source_ids") == before
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cypher.embedded import open_graph
+from cypher.embedded import EmbeddedStore, open_graph
 from gnn.features import Features, make_features
 from gnn.recipe import Recipe
 from ingest.loader import read_questions
@@ -41,8 +41,8 @@ def question_sheets() -> dict[str, tuple[str, str, list[str]]]:
 def asked_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the tiny law, its text index, and questions; not to be written to."""
     home = tmp_path_factory.mktemp("asked")
-    ingest(home, write_law(home / "law"))
-    ingest(home, write_sheets(home / "sheets", question_sheets()))
+    ingest(EmbeddedStore(home), write_law(home / "law"))
+    ingest(EmbeddedStore(home), write_sheets(home / "sheets", question_sheets()))
     with open_graph(home) as graph:
         corpus, text = read_corpus(graph)
     build_text_index(home, corpus, text, Bm25Options())

@@ -5,7 +5,8 @@ import torch
 
 from gnn.query_encoder import TowerWeights
 from gnn.recipe import DocumentOptions, QueryOptions
-from gnn.subgraph import EDGE_KINDS, export_subgraph
+from gnn.subgraph import subgraph_data
+from gnn.subgraph_edges import EDGE_KINDS, subgraph_edges
 from gnn.towers import DocumentTower, QueryTower
 from search.corpus import Corpus, CorpusText
 
@@ -15,7 +16,7 @@ _PLAIN = DocumentOptions(section_mean=True, layers=0, rank=4)
 
 def test_every_edge_of_the_tree_and_every_citation_is_there_both_ways(law: tuple[Corpus, CorpusText]) -> None:
     corpus, _ = law
-    subgraph = export_subgraph(corpus, ("contains", "cites"))
+    subgraph = subgraph_edges(corpus, ("contains", "cites"))
     pairs = {(int(a), int(b), EDGE_KINDS[k]) for (a, b), k in zip(subgraph.edges.T, subgraph.kinds, strict=True)}
     n = subgraph.articles
     for child, parent in enumerate(corpus.article_parent.tolist()):
@@ -30,9 +31,9 @@ def test_every_edge_of_the_tree_and_every_citation_is_there_both_ways(law: tuple
 
 
 def test_attention_starts_as_the_model_without_it(law: tuple[Corpus, CorpusText]) -> None:
-    graph = export_subgraph(law[0], ("contains", "cites"))
+    graph = subgraph_edges(law[0], ("contains", "cites"))
     x = torch.nn.functional.normalize(torch.randn(graph.articles + graph.sections, 6), dim=-1)
-    data = graph.data(x)
+    data = subgraph_data(graph, x)
     attentive, plain = DocumentTower(6, _ATTENTIVE, 0.0), DocumentTower(6, _PLAIN, 0.0)
     plain.load_state_dict(attentive.state_dict(), strict=False)
     out = attentive(x, x, data.edge_index, data.edge_attr)
@@ -43,12 +44,12 @@ def test_attention_starts_as_the_model_without_it(law: tuple[Corpus, CorpusText]
 
 def test_attention_carries_a_change_of_one_article_to_its_neighbours_and_no_further(law: tuple[Corpus, CorpusText]) -> None:
     corpus, _ = law
-    graph = export_subgraph(corpus, ("contains",))
+    graph = subgraph_edges(corpus, ("contains",))
     tower = DocumentTower(6, _ATTENTIVE.model_copy(update={"layers": 1}), 0.0)
     assert tower.attention is not None
     torch.nn.init.normal_(tower.attention.leave.weight)
     x = torch.nn.functional.normalize(torch.randn(graph.articles + graph.sections, 6), dim=-1)
-    data = graph.data(x)
+    data = subgraph_data(graph, x)
     other = x.clone()
     other[0] = -other[0]
     moved = (tower(x, x, data.edge_index, data.edge_attr) - tower(other, x, data.edge_index, data.edge_attr)).abs().sum(1) > 1e-6

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from cypher.dump import canonical_dump
-from cypher.embedded import open_graph
+from cypher.embedded import EmbeddedStore, open_graph
 from gnn.comparison import compare, model_ids, of_split
 from gnn.features import Features
 from gnn.recipe import load_recipe
@@ -88,7 +88,7 @@ def test_without_questions_nothing_is_trained(law: tuple[Corpus, CorpusText], fe
 
 def test_law_without_questions_cannot_be_trained_on_and_says_so(own_home: Path, recipe_file: str) -> None:
     shutil.rmtree(own_home)
-    ingest(own_home, write_law(own_home / "law"))
+    ingest(EmbeddedStore(own_home), write_law(own_home / "law"))
     with open_graph(own_home) as graph:
         corpus, text = read_corpus(graph)
         build_text_index(own_home, corpus, text, Bm25Options())
@@ -101,7 +101,7 @@ def _train(home: Path, recipe: str) -> str:
         corpus, text = read_corpus(graph)
         index = open_text_index(home, corpus.sha256, Bm25Options())
         asked = read_questions(graph, "service-public")
-        return train_recipe(home, graph, index, text, asked, load_recipe(recipe)).active
+        return train_recipe(EmbeddedStore(home), graph, index, text, asked, load_recipe(recipe)).active
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +159,7 @@ def test_law_that_the_model_has_not_seen_is_found_by_the_other_lists(own_home: P
     from tests.tiny_law import article
 
     newer["children"][0]["children"].append(article(23, "L3", "<p>La meule de granit est rhabillée chaque hiver.</p>"))
-    ingest(own_home, write_law(own_home / "newer", bakers(), newer))
+    ingest(EmbeddedStore(own_home), write_law(own_home / "newer", bakers(), newer))
     with open_graph(own_home) as graph:
         corpus, text = read_corpus(graph)
         build_text_index(own_home, corpus, text, Bm25Options())

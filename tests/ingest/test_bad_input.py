@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cypher.embedded import open_graph
+from cypher.embedded import EmbeddedStore, open_graph
 from ingest.legi import read_act
 from ingest.quarantine import quarantined
 from ingest.questions_jsonl import read_questions_file
@@ -53,11 +53,11 @@ def test_a_broken_file_is_named_with_place_and_reason(tmp_path: Path, content: b
 
 @pytest.mark.parametrize("content", [content for content, _ in BROKEN.values()], ids=BROKEN)
 def test_a_broken_file_leaves_its_act_as_it_was_and_the_others_are_loaded(tmp_path: Path, content: bytes) -> None:
-    ingest(tmp_path, write_law(tmp_path / "sources", bakers()))
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "sources", bakers()))
     before = dump(tmp_path)
     write_law(tmp_path / "sources", millers())
     law_file(tmp_path / "sources", content)
-    report = ingest(tmp_path, tmp_path / "sources")
+    report = ingest(EmbeddedStore(tmp_path), tmp_path / "sources")
     assert (report.read_files, report.broken_files) == (1, 1)
     assert set(before.splitlines()) - set(dump(tmp_path).splitlines()) <= {before.splitlines()[0]}, "only the fingerprint changed"
     (waiting,) = quarantined(tmp_path)["legi"]
@@ -67,7 +67,7 @@ def test_a_broken_file_leaves_its_act_as_it_was_and_the_others_are_loaded(tmp_pa
 
 @pytest.mark.parametrize("name", ["law.json", "folder"])
 def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
-    for attempt in (lambda: ingest(tmp_path / "home", tmp_path / name), lambda: read_act(tmp_path / name)):
+    for attempt in (lambda: ingest(EmbeddedStore(tmp_path / "home"), tmp_path / name), lambda: read_act(tmp_path / name)):
         with pytest.raises(MissingFile, match=name) as caught:
             attempt()
         assert caught.value.exit_code == 66
@@ -77,7 +77,7 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
 def test_a_file_that_is_named_in_a_folder_but_not_there_is_reported_and_the_others_are_loaded(tmp_path: Path) -> None:
     sources = write_law(tmp_path / "sources", millers())
     (sources / f"{BAKERS}.json").symlink_to(tmp_path / "nowhere")
-    report = ingest(tmp_path, sources)
+    report = ingest(EmbeddedStore(tmp_path), sources)
     assert (report.read_files, report.broken_files) == (1, 1)
     assert [(r.file, r.reason) for r in report.rejected] == [(f"{BAKERS}.json", "cannot be read: No such file or directory")]
 
@@ -86,7 +86,7 @@ def test_a_file_of_no_known_format_is_refused_with_the_formats_there_are(tmp_pat
     (tmp_path / "law.txt").write_text("Art. 1. Le pain est bon.")
     for path in (tmp_path / "law.txt", tmp_path):
         with pytest.raises(BadSource, match="legi, service-public"):
-            ingest(tmp_path / "home", path)
+            ingest(EmbeddedStore(tmp_path / "home"), path)
 
 
 def tree(*extra: Json) -> Json:
@@ -166,7 +166,7 @@ def test_a_bad_record_is_quarantined_whole_and_all_else_is_loaded(
 ) -> None:
     root = tree(record)
     (tmp_path / f"{BAKERS}.json").write_text(json.dumps(root))
-    report = ingest(tmp_path / "home", tmp_path)
+    report = ingest(EmbeddedStore(tmp_path / "home"), tmp_path)
     (found,) = report.rejected
     assert (found.file, found.place, found.reason) == (f"{BAKERS}.json", place, reason)
     inner = record["children"][1] if "cycle" in reason else record
@@ -183,7 +183,7 @@ def test_a_bad_record_is_quarantined_whole_and_all_else_is_loaded(
 def test_children_that_are_no_list_are_quarantined(tmp_path: Path) -> None:
     bad = section(60, "Titre Ier") | {"children": {"0": article(61, "L1", "")}}
     write_law(tmp_path / "sources", tree(bad))
-    (found,) = ingest(tmp_path, tmp_path / "sources").rejected
+    (found,) = ingest(EmbeddedStore(tmp_path), tmp_path / "sources").rejected
     assert (found.place, found.reason, found.record) == (f"{AT}.children", "not a list", bad["children"])
 
 
@@ -193,7 +193,7 @@ def test_two_versions_of_one_node_are_one_too_many(tmp_path: Path) -> None:
     again["data"]["cid"] = "LEGIARTI000000000001"
     first = article(51, "L111-1", "<p>Un homonyme.</p>")
     part["data"]["cid"] = "LEGISCTA000000000002"
-    report = ingest(tmp_path, write_law(tmp_path / "sources", tree(again, first, part)))
+    report = ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "sources", tree(again, first, part)))
     reasons = sorted(r.reason for r in report.rejected)
     assert reasons == ["repeated identifier LEGIARTI000000000001", "repeated identifier LEGISCTA000000000002"]
     assert report.created["Article"] == 9
@@ -202,7 +202,7 @@ def test_two_versions_of_one_node_are_one_too_many(tmp_path: Path) -> None:
 def test_an_identifier_that_is_no_text_does_not_stop_the_load(tmp_path: Path) -> None:
     odd = section(60, "Titre Ier", article(61, "L611-1", "<p>Dedans.</p>"))
     odd["data"]["cid"] = 5
-    report = ingest(tmp_path, write_law(tmp_path / "sources", tree(odd)))
+    report = ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "sources", tree(odd)))
     assert report.rejected == []
     assert report.created["Section"] == 6
 
@@ -212,7 +212,7 @@ def test_a_rejected_part_may_nest_as_deep_as_a_file_can(tmp_path: Path) -> None:
     for level in range(150):
         deep = section(1000 + level, f"Titre {level}", deep)
     deep["data"]["dateDebut"] = "yesterday"
-    report = ingest(tmp_path, write_law(tmp_path / "sources", tree(deep)))
+    report = ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "sources", tree(deep)))
     assert [r.record for r in quarantined(tmp_path)["legi"]] == [r.record for r in report.rejected] == [deep]
 
 
@@ -222,7 +222,7 @@ def test_the_same_act_in_two_files_is_read_from_the_first_today_and_tomorrow(tmp
     other["data"]["title"] = "Code d'une autre boulangerie"
     (sources / "LEGITEXT999999999999.json").write_text(json.dumps(other), encoding="utf-8")
     for _ in range(3):
-        report = ingest(tmp_path, sources)
+        report = ingest(EmbeddedStore(tmp_path), sources)
         (found,) = report.rejected
         assert found.file == "LEGITEXT999999999999.json"
         assert found.place == "$.data.id"
@@ -233,9 +233,9 @@ def test_the_same_act_in_two_files_is_read_from_the_first_today_and_tomorrow(tmp
 
 def test_an_act_whose_file_was_renamed_is_known_by_its_new_file_alone(tmp_path: Path) -> None:
     sources = write_law(tmp_path / "sources", bakers())
-    ingest(tmp_path, sources)
+    ingest(EmbeddedStore(tmp_path), sources)
     (sources / f"{BAKERS}.json").rename(sources / "LEGITEXT-renamed.json")
-    report = ingest(tmp_path, sources)
+    report = ingest(EmbeddedStore(tmp_path), sources)
     assert not report.anything_changed
     with open_graph(tmp_path) as graph:
         assert [row["id"] for row in graph.rows("sources")] == ["legi/LEGITEXT-renamed.json"]
@@ -246,22 +246,22 @@ def test_quarantine_keeps_what_still_waits_and_lets_go_what_was_mended(tmp_path:
     bad_millers = millers()
     bad_millers["children"].append(article(51, None, "<p>Sans numéro.</p>"))
     sources = write_law(tmp_path / "sources", tree(numberless), bad_millers)
-    assert len(ingest(tmp_path, sources).rejected) == 2
+    assert len(ingest(EmbeddedStore(tmp_path), sources).rejected) == 2
     write_law(sources, millers())
-    ingest(tmp_path, sources)
+    ingest(EmbeddedStore(tmp_path), sources)
     assert [r.file for r in quarantined(tmp_path)["legi"]] == [f"{BAKERS}.json"], "the bakers' file was not read again"
-    ingest(tmp_path, sources)
+    ingest(EmbeddedStore(tmp_path), sources)
     assert [r.file for r in quarantined(tmp_path)["legi"]] == [f"{BAKERS}.json"]
     write_law(sources, bakers())
-    ingest(tmp_path, sources)
+    ingest(EmbeddedStore(tmp_path), sources)
     assert quarantined(tmp_path) == {}
 
 
 def test_a_title_with_a_null_character_is_law_like_any_other(tmp_path: Path) -> None:
     odd = code(MILLERS, "Code\0 de la meunerie", article(21, "L1", "<p>Un\0 moulin.</p>"), section(22, "Titre\0 Ier"))
-    report = ingest(tmp_path, write_law(tmp_path / "sources", odd))
+    report = ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "sources", odd))
     assert report.created == {"Act": 1, "Section": 1, "Article": 1}
-    assert ingest(tmp_path, write_law(tmp_path / "sources", odd)).unchanged_files == 1
+    assert ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "sources", odd)).unchanged_files == 1
 
 
 BAD_SHEETS = {
@@ -277,10 +277,10 @@ BAD_SHEETS = {
 
 @pytest.mark.parametrize(("content", "reason"), BAD_SHEETS.values(), ids=BAD_SHEETS)
 def test_a_bad_sheet_is_quarantined_and_the_others_are_questions(tmp_path: Path, content: str, reason: str) -> None:
-    ingest(tmp_path, write_law(tmp_path / "sources"))
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "sources"))
     sheets = write_sheets(tmp_path / "sheets", {"F1": ("Que pèse le pain ?", "", ["LEGIARTI000000000001"])})
     (sheets / "particuliers" / "F9.json").write_text(content)
-    report = ingest(tmp_path, sheets)
+    report = ingest(EmbeddedStore(tmp_path), sheets)
     assert report.created["Question"] == 1
     (found,) = quarantined(tmp_path)["service-public"]
     assert found.file == "particuliers/F9.json"

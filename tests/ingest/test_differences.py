@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cypher.embedded import open_graph
+from cypher.embedded import EmbeddedStore, open_graph
 from ingest.loader import load_questions
 from ingest.sources import ingest
 from schema.records import Question
@@ -36,7 +36,7 @@ Json = dict[str, Any]
 def graph_of(home: Path, *releases: tuple[Json, ...]) -> str:
     """The dump of a graph that releases were loaded into, one after another."""
     for number, roots in enumerate(releases):
-        ingest(home, write_law(home / f"sources{number}", *roots))
+        ingest(EmbeddedStore(home), write_law(home / f"sources{number}", *roots))
     return dump(home)
 
 
@@ -53,26 +53,26 @@ def newer_bakers() -> Json:
 
 
 def test_the_report_counts_exactly_what_differs(tmp_path: Path) -> None:
-    ingest(tmp_path, write_law(tmp_path / "old"))
-    report = ingest(tmp_path, write_law(tmp_path / "new", newer_bakers()))
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "old"))
+    report = ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "new", newer_bakers()))
     counts = {verb: {k: n for k, n in getattr(report, verb).items() if n} for verb in ("created", "changed", "moved", "removed")}
     assert counts == {verb: {"Article": 1} for verb in ("created", "changed", "moved", "removed")}
 
 
 def test_an_article_put_before_its_neighbours_moves_none_of_them(tmp_path: Path) -> None:
-    ingest(tmp_path, write_law(tmp_path / "old"))
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "old"))
     newer = bakers()
     newer["children"][0]["children"][0]["children"].insert(0, article(10, "L111-0", "<p>Du pain.</p>"))
-    report = ingest(tmp_path, write_law(tmp_path / "new", newer))
+    report = ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "new", newer))
     assert report.created["Article"] == 1
     assert not sum(report.changed.values()) + sum(report.moved.values()) + sum(report.removed.values())
 
 
 def test_neighbours_that_change_places_have_moved(tmp_path: Path) -> None:
-    ingest(tmp_path, write_law(tmp_path / "old"))
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "old"))
     newer = bakers()
     newer["children"][0]["children"][0]["children"][:2] = reversed(newer["children"][0]["children"][0]["children"][:2])
-    report = ingest(tmp_path, write_law(tmp_path / "new", newer))
+    report = ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "new", newer))
     assert dict(report.moved) == {"Article": 2}
     assert report.anything_changed
 
@@ -91,11 +91,11 @@ def test_a_citation_of_what_has_gone_points_outside_and_back_when_it_returns(tmp
         return [(row["target"], row["text"]) for row in rows]
 
     words = "article L. 121-1 du code de la boulangerie"
-    ingest(tmp_path, write_law(tmp_path / "old"))
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "old"))
     assert cited(tmp_path) == [(f"{BAKERS_ID}/L121-1", words)]
-    ingest(tmp_path, write_law(tmp_path / "new", newer_bakers()))
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "new", newer_bakers()))
     assert cited(tmp_path) == [("LEGIARTI000000000004", words)]
-    ingest(tmp_path, write_law(tmp_path / "old"))
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "old"))
     assert cited(tmp_path) == [(f"{BAKERS_ID}/L121-1", words)]
 
 
@@ -189,22 +189,22 @@ def test_questions_keep_their_articles_through_a_new_release_of_the_law(tmp_path
         "F1": ("Que pèse le pain ?", "", ["LEGIARTI000000000101", "LEGISCTA000000000003"]),
         "F2": ("Et le moulin ?", "", ["LEGIARTI000000000022"]),
     }
-    ingest(tmp_path, write_sheets(tmp_path / "sheets", sheets))
+    ingest(EmbeddedStore(tmp_path), write_sheets(tmp_path / "sheets", sheets))
     before = relevance(tmp_path)
     assert len(before) == 4
-    ingest(tmp_path, write_law(tmp_path / "new", newer_bakers()))
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "new", newer_bakers()))
     gone = ("service-public/F1", f"{BAKERS_ID}/L121-1")
     assert relevance(tmp_path) == [pair for pair in before if pair != gone]
 
 
 def test_a_question_that_lost_its_last_article_can_be_loaded_again(tmp_path: Path) -> None:
-    ingest(tmp_path, write_law(tmp_path / "old"))
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "old"))
     question = Question("q/1", "Qui se repose ?", "", "mine", (f"{BAKERS_ID}/L121-1",))
-    load_questions(tmp_path, "mine", [question])
-    ingest(tmp_path, write_law(tmp_path / "new", newer_bakers()))
+    load_questions(EmbeddedStore(tmp_path), "mine", [question])
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "new", newer_bakers()))
     other = Question("q/1", "Qui se repose ?", "", "mine", (f"{BAKERS_ID}/L111-1",))
-    report = load_questions(tmp_path, "mine", [other])
+    report = load_questions(EmbeddedStore(tmp_path), "mine", [other])
     assert report.changed == {"Question": 1}
     with open_graph(tmp_path) as graph:
         assert [row["article"] for row in graph.rows("questions", source="mine")] == [f"{BAKERS_ID}/L111-1"]
-    assert load_questions(tmp_path, "mine", []).removed == {"Question": 1}
+    assert load_questions(EmbeddedStore(tmp_path), "mine", []).removed == {"Question": 1}

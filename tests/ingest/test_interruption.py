@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cypher.embedded import open_graph
+from cypher.embedded import EmbeddedStore, open_graph
 from ingest.sources import ingest
 from search.corpus import read_corpus
 from search.text_index import Bm25Options, build_text_index
@@ -22,9 +22,10 @@ KILLS = 10
 INGEST = """
 import sys
 from pathlib import Path
+from cypher.embedded import EmbeddedStore
 from ingest.sources import ingest
 print("working", flush=True)
-ingest(Path(sys.argv[1]), Path(sys.argv[2]))
+ingest(EmbeddedStore(Path(sys.argv[1])), Path(sys.argv[2]))
 """
 INDEX = """
 import sys
@@ -92,7 +93,7 @@ def test_an_ingest_killed_at_any_moment_ends_where_an_undisturbed_one_does(
             assert dump(home) == dump(tmp_path / "undisturbed")
 
     harass(duration, 1, none_or_whole, INGEST, home, code)
-    ingest(home, code)
+    ingest(EmbeddedStore(home), code)
     assert dump(home) == dump(tmp_path / "undisturbed")
     assert sorted(path.name for path in home.iterdir()) == ["graph.lbug", "graph.lock"]
 
@@ -112,7 +113,7 @@ def test_an_update_killed_at_any_moment_leaves_the_old_release_or_the_new(tmp_pa
     harass(
         duration, 2, lambda: None if dump(home) in (old, new) else pytest.fail("a release that is neither"), INGEST, home, sources
     )
-    ingest(home, sources)
+    ingest(EmbeddedStore(home), sources)
     assert dump(home) == new
 
 
@@ -121,7 +122,7 @@ def test_an_index_killed_at_any_moment_ends_where_an_undisturbed_one_does(
     tmp_path: Path, real_sources: tuple[Path, Path]
 ) -> None:
     for home in (tmp_path / "killed", tmp_path / "undisturbed"):
-        ingest(home, real_sources[0] / "LEGITEXT000031366350.json")
+        ingest(EmbeddedStore(home), real_sources[0] / "LEGITEXT000031366350.json")
     duration = work_seconds(INDEX, tmp_path / "undisturbed")
     whole = digests(tmp_path / "undisturbed" / "index")
     folder = tmp_path / "killed" / "index"
@@ -147,7 +148,7 @@ def test_readers_see_the_old_release_whole_while_a_writer_works(tmp_path: Path, 
     sources = write_law(tmp_path / "sources", newer)
     with open_graph(home) as reader:
         before = reader.rows("articles_of_act", act_id=BAKERS_ID)
-        report = ingest(home, sources)
+        report = ingest(EmbeddedStore(home), sources)
         assert report.removed["Article"] == 3
         assert reader.rows("articles_of_act", act_id=BAKERS_ID) == before
     with open_graph(home) as reader:

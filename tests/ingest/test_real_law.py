@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cypher.embedded import EmbeddedGraph, open_graph, release_stamp
+from cypher.embedded import EmbeddedGraph, EmbeddedStore, open_graph, release_stamp
 from ingest.loader import read_questions
 from ingest.service_public import SOURCE
 from ingest.sources import ingest
@@ -105,7 +105,7 @@ def test_each_act_is_read_in_one_order(graph: EmbeddedGraph) -> None:
 
 def test_a_second_ingest_changes_nothing(real_home: Path, real_sources: tuple[Path, Path]) -> None:
     stamp = release_stamp(real_home)
-    codes, sheets = (ingest(real_home, source) for source in real_sources)
+    codes, sheets = (ingest(EmbeddedStore(real_home), source) for source in real_sources)
     assert codes.unchanged_files == 4
     assert codes.read_files == 0
     assert not codes.anything_changed
@@ -118,7 +118,7 @@ def test_a_code_read_again_is_found_to_be_the_same(real_home: Path, real_sources
     (tmp_path / "graph.lbug").write_bytes((real_home / "graph.lbug").read_bytes())
     again = tmp_path / "LEGITEXT000031366350.json"
     again.write_bytes((real_sources[0] / again.name).read_bytes() + b"\n")
-    report = ingest(tmp_path, again)
+    report = ingest(EmbeddedStore(tmp_path), again)
     assert report.read_files == 1
     assert not report.anything_changed
     different = set(dump(tmp_path).splitlines()) ^ set(dump(real_home).splitlines())

@@ -15,7 +15,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from cypher.embedded import open_graph
+from cypher.embedded import EmbeddedStore, open_graph
 from docker.local_servers import ElasticsearchServer
 from ingest.loader import read_questions
 from ingest.sources import ingest
@@ -38,7 +38,7 @@ OPTIONS = Bm25Options()
 
 def law_of(folder: Path, *roots: dict[str, Any]) -> Law:
     """The law of some codes, through a graph of its own."""
-    ingest(folder, write_law(folder / "sources", *roots))
+    ingest(EmbeddedStore(folder), write_law(folder / "sources", *roots))
     with open_graph(folder) as graph:
         return read_corpus(graph)
 
@@ -381,7 +381,7 @@ def test_a_wrong_address_is_one_clear_line(law: Law) -> None:
         with pytest.raises(ServerUnavailable, match=r"no Elasticsearch answers at http://127.0.0.1:\d+ .*refused") as caught:
             call()
         assert "\n" not in str(caught.value)
-        assert (caught.value.exit_code, caught.value.http_status) == (69, 503)
+        assert (caught.value.exit_code, caught.value.http_status) == (75, 503)
     with pytest.raises(ServerUnavailable, match=r"no Elasticsearch answers at http://no-such-host\.invalid:9200"):
         ElasticText("http://no-such-host.invalid").check("x", OPTIONS)
 

@@ -1,0 +1,62 @@
+"""Authority of articles: PageRank over CITES (Page et al., 1999), in the unnormalised form that GDS uses."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from cypher.graph import Graph
+
+DAMPING = 0.85
+ITERATIONS = 100
+TOLERANCE = 1e-9
+_BATCH = 5000
+
+
+def page_rank(n: int, pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """PageRank of n nodes: ``r = (1 - d) + d Σ r_j / deg_j`` over the nodes j that cite.
+
+    A node that nobody cites has 0.15; what a node without citations would hand on is lost, as in GDS.
+
+    Args:
+        pairs: int64[e, 2], (citing, cited), each once.
+    """
+    degree = np.bincount(pairs[:, 0], minlength=n)
+    share = 1.0 / degree[pairs[:, 0]]
+    flow = sparse.csr_array((share, (pairs[:, 1], pairs[:, 0])), shape=(n, n))
+    rank = np.full(n, 1 - DAMPING)
+    for _ in range(ITERATIONS):
+        following = (1 - DAMPING) + DAMPING * np.asarray(flow @ rank)
+        if np.abs(following - rank).max(initial=0) < TOLERANCE:
+            return following
+        rank = following
+    return rank
+
+
+def authority_of(graph: Graph) -> dict[str, float]:
+    """Authority by article, from the citations of the graph, rounded so that every engine stores the same."""
+    articles = [row["id"] for row in graph.rows("article_source_ids")]
+    place = {id: position for position, id in enumerate(articles)}
+    pairs = [(place[row["article"]], place[row["target"]]) for row in graph.rows("corpus_citations")]
+    ranks = page_rank(len(articles), np.array(sorted(pairs), np.int64).reshape(-1, 2))
+    return {id: _rounded(rank) for id, rank in zip(articles, ranks.tolist(), strict=True)}
+
+
+def write_authority(graph: Graph) -> int:
+    """Store the authority of every article; how many changed.
+
+    Where the Graph Data Science plugin answers, it is what computes the ranks.
+    """
+    gds = graph.gds
+    wanted = {id: _rounded(rank) for id, rank in gds.ranks().items()} if gds else authority_of(graph)
+    stored = {row["id"]: row["authority"] for row in graph.rows("stored_authority")}
+    rows: Sequence[dict[str, Any]] = [{"id": id, "authority": rank} for id, rank in wanted.items() if stored.get(id) != rank]
+    for start in range(0, len(rows), _BATCH):
+        graph.write("set_authority", rows=rows[start : start + _BATCH])
+    return len(rows)
+
+
+def _rounded(rank: float) -> float:
+    return round(rank, 4)

@@ -1,0 +1,65 @@
+"""The Graph Data Science plugin of a Neo4j server, through the ``graphdatascience`` client: ranks and edges."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import numpy.typing as npt
+from graphdatascience import GraphDataScience
+
+from cypher.authority import DAMPING, ITERATIONS, TOLERANCE
+
+Pairs = list[tuple[str, str]]
+
+
+class Gds:
+    """Work on projections of the graph, each made for the occasion and dropped after it."""
+
+    def __init__(self, client: GraphDataScience) -> None:
+        self._client = client
+
+    @contextmanager
+    def _projection(self, labels: list[str], kinds: list[str]) -> Generator[Any]:
+        name = f"lexgraph-{uuid4().hex}"
+        # Two citations of the same article are one edge, as in the subgraph that is trained on.
+        edges = {kind: {"type": kind, "orientation": "NATURAL", "aggregation": "SINGLE"} for kind in kinds}
+        graph, _ = self._client.graph.project.native(graph_name=name, node_projection=labels, relationship_projection=edges)
+        try:
+            yield graph
+        finally:
+            self._client.graph.drop(graph)
+
+    def _identifiers(self, labels: list[str]) -> dict[int, str]:
+        """Identifiers of the law by those of the server."""
+        found: dict[int, str] = {}
+        for label in labels:
+            rows = self._client.run_cypher(f"MATCH (n:{label}) RETURN id(n) AS node, n.id AS id")
+            found.update(zip(rows["node"].tolist(), rows["id"].tolist(), strict=True))
+        return found
+
+    def ranks(self) -> dict[str, float]:
+        """PageRank of every article over CITES between articles, as `cypher.authority.page_rank` defines it."""
+        identifiers = self._identifiers(["Article"])
+        if not identifiers:
+            return {}
+        with self._projection(["Article"], ["CITES"]) as graph:
+            rows = self._client.page_rank.stream(
+                graph, damping_factor=DAMPING, max_iterations=ITERATIONS, tolerance=TOLERANCE, concurrency=4
+            )
+        return {
+            identifiers[node]: float(score) for node, score in zip(rows["nodeId"].tolist(), rows["score"].tolist(), strict=True)
+        }
+
+    def edges(self, kind: str, tail: str, head: str) -> Pairs:
+        """Pairs of identifiers joined by a kind of edge between two labels, each once, in order."""
+        labels = sorted({tail, head})
+        tails, heads = self._identifiers([tail]), self._identifiers([head])
+        if not tails or not heads:
+            return []
+        with self._projection(labels, [kind]) as graph:
+            rows = self._client.graph.relationships.stream(graph)
+        a: npt.NDArray[np.int64] = rows["sourceNodeId"].to_numpy()
+        b: npt.NDArray[np.int64] = rows["targetNodeId"].to_numpy()
+        return sorted((tails[x], heads[y]) for x, y in zip(a.tolist(), b.tolist(), strict=True) if x in tails and y in heads)

@@ -1,0 +1,64 @@
+"""How a graph of an older schema becomes one of this program's, engine by engine."""
+
+from dataclasses import dataclass
+
+from schema.labels import NODES, EdgeType, NodeLabel
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """The step to ``version`` from the one before: what each engine runs. Every statement may run twice."""
+
+    version: int
+    embedded: tuple[str, ...] = ()
+    neo4j: tuple[str, ...] = ()
+
+
+def table_of_node(node: NodeLabel) -> str:
+    """The embedded engine's table of a label."""
+    columns = ", ".join(f"`{name}` {kind}" for name, kind in node.properties.items())
+    return f"CREATE NODE TABLE IF NOT EXISTS {node.name}({columns}, PRIMARY KEY(id))"
+
+
+def table_of_edge(edge: EdgeType) -> str:
+    """The embedded engine's table of an edge type."""
+    pairs = ", ".join(f"FROM {a} TO {b}" for a, b in edge.pairs)
+    columns = "".join(f", `{name}` {kind}" for name, kind in edge.properties.items())
+    return f"CREATE REL TABLE IF NOT EXISTS {edge.name}({pairs}{columns})"
+
+
+def constraint(label: str) -> str:
+    """A server's constraint that identifiers are unique, which is their index as well."""
+    return f"CREATE CONSTRAINT {label.lower()}_id IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE"
+
+
+def index(label: str, name: str) -> str:
+    """A server's index of a property that statements look nodes up by."""
+    return f"CREATE INDEX {label.lower()}_{name} IF NOT EXISTS FOR (n:{label}) ON (n.{name})"
+
+
+_FIRST = ("Graph", "Source", "Act", "Section", "Article", "Outside", "Question", "Model")
+
+MIGRATIONS = (
+    # The embedded engine's first tables are made with the graph.
+    Migration(
+        1,
+        neo4j=(
+            *map(constraint, _FIRST),
+            index("Section", "act_id"),
+            index("Article", "act_id"),
+            index("Source", "act_id"),
+            index("Question", "source"),
+            index("Model", "status"),
+        ),
+    ),
+    # Authority of articles; a record of every training run; locks of a server's jobs.
+    Migration(
+        2,
+        embedded=(
+            "ALTER TABLE Article ADD IF NOT EXISTS authority DOUBLE",
+            *(table_of_node(node) for node in NODES if node.name == "Run"),
+        ),
+        neo4j=(constraint("Run"), constraint("Lock")),
+    ),
+)

@@ -1,0 +1,259 @@
+"""Vector indexes on a Neo4j server: a property and an index for each model version, on articles and on sections.
+
+Versions stand beside each other: one is written, its indexes awaited, and only then is it made the active one.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from schema.errors import NotReady
+
+Matrix = npt.NDArray[np.float32]
+Rows = list[dict[str, Any]]
+Run = Callable[[str, dict[str, Any]], Rows]
+
+BATCH = 2000
+LEVELS = 10
+"""Levels of sections, from the act down, whose identifiers an article carries for the filter of a subtree."""
+EXACT_LIMIT = 20_000
+"""Articles that pass a filter, up to which a server that cannot filter inside its index scores each of them."""
+BUILD_TIMEOUT_S = 3600
+_NO_START, _NO_END = -(1 << 31), (1 << 31) - 1
+LABELS = ("Article", "Section")
+_FILTERS = ("act_id", "act_kind", "jurisdiction", "first_day", "end_day", *(f"above_{level}" for level in range(1, LEVELS + 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which articles may be neighbours: of an act, a kind of act, a jurisdiction, below a section, in force on a day.
+
+    ``section`` is the section's identifier and its level, 1 below the act.
+    """
+
+    act: str | None = None
+    kind: str | None = None
+    jurisdiction: str | None = None
+    section: tuple[str, int] | None = None
+    day: date | None = None
+
+    def conditions(self) -> tuple[list[str], dict[str, Any]]:
+        """Conditions on ``n`` and their parameters; what a user gives stands in the parameters alone."""
+        found: list[str] = []
+        parameters: dict[str, Any] = {}
+        for name, value in (("act_id", self.act), ("act_kind", self.kind), ("jurisdiction", self.jurisdiction)):
+            if value is not None:
+                found.append(f"n.{name} = ${name}")
+                parameters[name] = value
+        if self.section is not None:
+            found.append(f"n.above_{int(self.section[1])} = $section")
+            parameters["section"] = self.section[0]
+        if self.day is not None:
+            found += ["n.first_day <= $day", "n.end_day > $day"]
+            parameters["day"] = days(self.day, 0)
+        return found, parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A node near a vector, with the cosine of the two."""
+
+    id: str
+    cosine: float
+
+
+def days(day: date | None, missing: int) -> int:
+    """Days since 1970-01-01."""
+    return missing if day is None else (day - date(1970, 1, 1)).days
+
+
+def property_of(model: str) -> str:
+    """The property that holds a model version's embeddings."""
+    return "embedding_" + re.sub(r"\W", "_", model, flags=re.ASCII)
+
+
+def index_of(model: str, label: str) -> str:
+    """The name of a model version's vector index over a label."""
+    return f"{label.lower()}_{property_of(model)}"
+
+
+class VectorStore:
+    """Writes and asks the vector indexes of one server."""
+
+    def __init__(self, run: Run, update: Run, *, filters_in_index: bool) -> None:
+        """Indexes through functions that run statements: one that reads, one that writes.
+
+        Args:
+            filters_in_index: whether the server's indexes filter by properties (2026.01 and later).
+        """
+        self._run, self._update = run, update
+        self.filters_in_index = filters_in_index
+
+    def write(
+        self,
+        model: str,
+        label: str,
+        ids: Sequence[str],
+        embeddings: Matrix,
+        *,
+        advance: Callable[[int], object] = lambda n: None,
+    ) -> None:
+        """Write embeddings, float32[ids, d], in batches, over those that are there.
+
+        Killed half-way, it leaves a version that is not the active one; run again, it writes them all.
+        """
+        name = property_of(model)
+        statement = (
+            f"UNWIND $rows AS row MATCH (n:{label} {{id: row.id}}) "
+            f"CALL db.create.setNodeVectorProperty(n, '{name}', row.embedding) RETURN count(*) AS n"
+        )
+        for start in range(0, len(ids), BATCH):
+            part = slice(start, start + BATCH)
+            rows = [{"id": id, "embedding": row} for id, row in zip(ids[part], embeddings[part].tolist(), strict=True)]
+            self._update(statement, {"rows": rows})
+            advance(len(rows))
+
+    def write_filters(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Write what articles are filtered by: rows of ``id``, ``act_kind``, ``jurisdiction``, ``first_day``,
+        ``end_day`` and ``above``, the identifiers of the sections above from the act down.
+
+        Only what differs is written: a change of an indexed property has the vector indexed again.
+        """
+        wanted = {row["id"]: _filter_values(row) for row in rows}
+        columns = ", ".join(f"n.{name} AS {name}" for name in _FILTERS[1:])
+        stored = self._run(f"MATCH (n:Article) RETURN n.id AS id, {columns}", {})
+        there = {row.pop("id"): row for row in stored}
+        different = [{"id": id, "values": values} for id, values in wanted.items() if there.get(id) != values]
+        for start in range(0, len(different), BATCH):
+            self._update(
+                "UNWIND $rows AS row MATCH (n:Article {id: row.id}) SET n += row.values",
+                {"rows": different[start : start + BATCH]},
+            )
+
+    def build(self, model: str, label: str, dimensions: int) -> None:
+        """Make the index of a label, unless it is there, and wait until it answers.
+
+        Raises:
+            NotReady: the server has given up building it.
+        """
+        name = property_of(model)
+        filters = f" WITH [{', '.join(f'n.{f}' for f in _FILTERS)}]" if label == "Article" and self.filters_in_index else ""
+        # Full precision: quantised vectors would rank otherwise than those of the model's files.
+        options = (
+            f"{{indexConfig: {{`vector.dimensions`: {int(dimensions)}, `vector.similarity_function`: 'cosine', "
+            "`vector.quantization.enabled`: false, `vector.hnsw.m`: 24, `vector.hnsw.ef_construction`: 200}}"
+        )
+        version = "CYPHER 25 " if filters else ""
+        self._update(
+            f"{version}CREATE VECTOR INDEX {index_of(model, label)} IF NOT EXISTS FOR (n:{label}) ON (n.{name}){filters} "
+            f"OPTIONS {options}",
+            {},
+        )
+        self.wait(model, label)
+
+    def wait(self, model: str, label: str) -> None:
+        """Wait until an index holds all that is written.
+
+        Raises:
+            NotReady: it is not there, or the server has given up building it.
+        """
+        name = index_of(model, label)
+        try:
+            self._run("CALL db.awaitIndex($name, $seconds)", {"name": name, "seconds": BUILD_TIMEOUT_S})
+        except Exception as error:
+            raise NotReady(f"vector index {name}: {error}") from None
+
+    def online(self, model: str) -> bool:
+        """Whether both indexes of a model version are there and answer."""
+        wanted = [index_of(model, label) for label in LABELS]
+        found = self._run("SHOW VECTOR INDEXES YIELD name, state WHERE name IN $names RETURN name, state", {"names": wanted})
+        return len(found) == len(wanted) and all(row["state"] == "ONLINE" for row in found)
+
+    def written(self, model: str, label: str) -> set[str]:
+        """Identifiers of the nodes that have an embedding of a model version."""
+        rows = self._run(f"MATCH (n:{label}) WHERE n.{property_of(model)} IS NOT NULL RETURN n.id AS id", {})
+        return {row["id"] for row in rows}
+
+    def nearest(self, model: str, label: str, vector: npt.NDArray[np.float32], k: int, where: Where = Where()) -> list[Neighbour]:
+        """The k nodes nearest to a vector, nearest first, among those that pass a filter.
+
+        On a server whose index filters, inside it; elsewhere the nodes that pass are scored one by one where they
+        are few, or the index is asked for more until k of them pass: the same nodes, but for what an approximate
+        index may miss.
+        """
+        conditions, parameters = where.conditions()
+        parameters |= {"vector": vector.tolist(), "k": int(k)}
+        name, property = index_of(model, label), property_of(model)
+        if not conditions or self.filters_in_index:
+            if self.filters_in_index:
+                inside = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+                rows = self._run(
+                    f"CYPHER 25 MATCH (n:{label}) SEARCH n IN (VECTOR INDEX {name} FOR $vector{inside} LIMIT $k) SCORE AS score "
+                    "RETURN n.id AS id, score",
+                    parameters,
+                )
+            else:
+                rows = self._ask_index(name, parameters)
+            return _neighbours(rows)
+        passing = f"MATCH (n:{label}) WHERE {' AND '.join(conditions)} AND n.{property} IS NOT NULL "
+        n = self._run(f"{passing} RETURN count(*) AS n", parameters)[0]["n"]
+        if n <= EXACT_LIMIT:
+            return _neighbours(
+                self._run(
+                    f"{passing} RETURN n.id AS id, vector.similarity.cosine(n.{property}, $vector) AS score "
+                    "ORDER BY score DESC, id LIMIT $k",
+                    parameters,
+                )
+            )
+        wanted = min(k, n)
+        asked = 2 * k
+        while True:
+            rows = self._ask_index(name, parameters | {"k": asked}, " AND ".join(conditions))
+            if len(rows) >= wanted or asked > 64 * n:
+                return _neighbours(rows[:k])
+            asked *= 4
+
+    def _ask_index(self, name: str, parameters: dict[str, Any], condition: str = "") -> Rows:
+        passing = f"WHERE {condition} " if condition else ""
+        return self._run(
+            f"CALL db.index.vector.queryNodes('{name}', $k, $vector) YIELD node AS n, score {'WITH n, score ' + passing}"
+            "RETURN n.id AS id, score ORDER BY score DESC, id",
+            parameters,
+        )
+
+    def drop(self, model: str) -> None:
+        """Remove the indexes and embeddings of a model version."""
+        for label in LABELS:
+            self._update(f"DROP INDEX {index_of(model, label)} IF EXISTS", {})
+            name = property_of(model)
+            while self._update(
+                f"MATCH (n:{label}) WHERE n.{name} IS NOT NULL WITH n LIMIT 10000 REMOVE n.{name} RETURN count(*) AS n",
+                {},
+            )[0]["n"]:
+                pass
+
+    def models(self) -> set[str]:
+        """Properties of all model versions that have an index."""
+        rows = self._run("SHOW VECTOR INDEXES YIELD properties RETURN properties", {})
+        return {row["properties"][0] for row in rows if row["properties"][0].startswith("embedding_")}
+
+
+def _filter_values(row: Mapping[str, Any]) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "act_kind": row["act_kind"],
+        "jurisdiction": row["jurisdiction"],
+        "first_day": days(row["first_day"], _NO_START),
+        "end_day": days(row["end_day"], _NO_END),
+    }
+    above = list(row["above"])[:LEVELS]
+    return values | {f"above_{level}": id for level, id in enumerate(above + [None] * (LEVELS - len(above)), 1)}
+
+
+def _neighbours(rows: Rows) -> list[Neighbour]:
+    """A server scores the cosine as (1 + cos) / 2."""
+    return [Neighbour(row["id"], 2 * row["score"] - 1) for row in rows]
