@@ -25,8 +25,8 @@ from ingest.sources import summary
 from schema.errors import BadQuery, BadSource, LexgraphError, MissingFile, NotReady, RecordsRejected
 from schema.progress import Progress
 from schema.settings import Settings, load_settings, origins
-from search.retrieval import Filter, Mode, Retriever
-from search.text_index import Bm25Options, TextIndex, index_key, open_text_index
+from search.retrieval import LOST, Filter, Mode, Retriever
+from search.text_index import Bm25Options, TextIndex, index_folder, open_text_index, text_server
 
 if TYPE_CHECKING:
     from gnn.comparison import Comparison
@@ -56,8 +56,7 @@ class _Run:
 
     @property
     def bm25(self) -> Bm25Options:
-        s = self.settings
-        return Bm25Options(s.bm25_k1, s.bm25_b, s.section_bm25_k1, s.section_bm25_b)
+        return Bm25Options.of(self.settings)
 
     @contextmanager
     def graph(self, timeout_s: float = 0) -> Generator[ReadableGraph]:
@@ -65,7 +64,8 @@ class _Run:
             yield graph
 
     def index(self, graph: ReadableGraph) -> TextIndex:
-        return open_text_index(self.home, graph.rows("graph_row")[0]["corpus_sha256"], self.bm25)
+        sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
+        return open_text_index(self.home, sha256, self.bm25, server=text_server(self.settings))
 
 
 @app.callback()
@@ -125,18 +125,21 @@ def index(context: typer.Context) -> None:
     from search.text_index import build_text_index, remove_other_indexes
 
     run: _Run = context.obj
+    server = text_server(run.settings)
     with run.graph() as graph, run.store.exclusive("index"):
-        corpus_sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
-        key = index_key(corpus_sha256, run.bm25)
-        if (run.home / "index" / key).is_dir():
-            out.print(f"index {key}: nothing changed")
+        folder = index_folder(run.home, graph.rows("graph_row")[0]["corpus_sha256"], run.bm25, server=server)
+        if folder.is_dir() and server is None:
+            out.print(f"index {folder.name}: nothing changed")
         else:
             corpus, text = read_corpus(graph)
             if not corpus.articles:
                 raise NotReady("the graph holds no article: run `lexgraph ingest`")
-            build_text_index(run.home, corpus, text, run.bm25, progress=run.progress)
-            out.print(f"index {key}: {len(corpus.articles):,} articles")
-        remove_other_indexes(run.home, key)
+            if server is not None:  # first: the folder says that the server has it all
+                loaded = server.load(corpus, text, run.bm25, progress=run.progress)
+                out.print(f"{server.address}: {loaded}", markup=False, soft_wrap=True)
+            build_text_index(run.home, corpus, text, run.bm25, server=server, progress=run.progress)
+            out.print(f"index {folder.name}: {len(corpus.articles):,} articles")
+        remove_other_indexes(run.home, folder.name)
 
 
 @app.command()
@@ -252,6 +255,8 @@ def search(
         model = active_model(run.home, graph, index, run.settings.threads)
         retriever = Retriever(index, model, max_query_characters=run.settings.max_query_characters)
         hits = retriever.search(query, mode, filter=chosen, first=first, pooled=pooling)
+        for lost in hits.degraded:
+            err.print(f"lexgraph: {LOST[lost]} did not answer; the others rank alone", soft_wrap=True)
         described = described_hits(graph, index.corpus, hits, query)
     if json_:
         print(json.dumps(described, ensure_ascii=False))
@@ -309,7 +314,7 @@ def status(context: typer.Context) -> None:
         edges = [(row["type"], row["n"]) for row in graph.rows("edge_counts")]
         out.print(rows_table("graph", ("what", "how many"), counts + edges))
         sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
-        there = (run.home / "index" / index_key(sha256, run.bm25)).is_dir()
+        there = index_folder(run.home, sha256, run.bm25, server=text_server(run.settings)).is_dir()
         out.print(f"law {sha256[:16]}; text index: {'in step' if there else 'missing, run `lexgraph index`'}")
         columns = ("id", "status", "encoder", "dimensions", "created", "metrics")
         out.print(rows_table("models", columns, [[row[c] for c in columns] for row in model_rows(graph)]))
@@ -340,7 +345,10 @@ def _check_graph(run: _Run) -> str:
 
 def _check_index(run: _Run) -> str:
     with run.graph() as graph:
-        return f"{run.index(graph).articles.documents:,} articles"
+        index, server = run.index(graph), text_server(run.settings)
+        if server is not None:
+            return server.check(index.corpus.sha256, run.bm25)
+        return f"{len(index.corpus.articles):,} articles"
 
 
 def _check_model(run: _Run) -> str:

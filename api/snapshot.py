@@ -21,7 +21,7 @@ from schema.identifiers import MAX_LENGTH
 from schema.settings import Settings
 from search.corpus import Corpus
 from search.retrieval import Retriever, VectorModel
-from search.text_index import Bm25Options, TextIndex, open_text_index
+from search.text_index import Bm25Options, TextIndex, open_text_index, text_server
 
 LoadModel = Callable[[Graph, TextIndex], VectorModel | None]
 """Gives the active model of a graph over the positions of its index, or None where none is active."""
@@ -123,8 +123,7 @@ def open_snapshot(settings: Settings, store: Store, load_model: LoadModel) -> Sn
     graph = store.reading(settings.query_timeout_s)
     try:
         corpus_sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
-        options = Bm25Options(settings.bm25_k1, settings.bm25_b, settings.section_bm25_k1, settings.section_bm25_b)
-        index = open_text_index(settings.home, corpus_sha256, options)
+        index = open_text_index(settings.home, corpus_sha256, Bm25Options.of(settings), server=text_server(settings))
         model = load_model(graph, index)
         retriever = Retriever(index, model, max_query_characters=settings.max_query_characters)
         snapshot = Snapshot(graph, retriever, stamp)

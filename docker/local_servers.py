@@ -270,17 +270,22 @@ class Process(NamedTuple):
         return True
 
 
-def _born(pid: int) -> str:
-    """When a process was started, as the system writes it; empty if it has ended."""
+def _status(pid: int) -> tuple[str, str]:
+    """State of a process (R, S, T, …) and when it was started, as the system writes it; empty if it has ended."""
     if sys.platform == "linux":
         try:
             state, *others = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
         except (OSError, ValueError):
-            return ""
-        return "" if state in "ZX" else others[18]
-    said = subprocess.run(["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    state, _, born = said.strip().partition(" ")
-    return "" if state.startswith("Z") else born.strip()
+            return "", ""
+        born = others[18]
+    else:
+        said = subprocess.run(["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+        state, _, born = said.strip().partition(" ")
+    return ("", "") if state[:1] in ("Z", "X", "") else (state[:1], born.strip())
+
+
+def _born(pid: int) -> str:
+    return _status(pid)[1]
 
 
 def _free_port() -> int:
@@ -459,6 +464,8 @@ class Server:
         """Let the server stand still with its connections open, as one under load or swapping would."""
         if process := self.process:
             process.send(signal.SIGSTOP)
+            while process.alive and _status(process.pid)[0] != "T":
+                time.sleep(0.01)
 
     def resume(self) -> None:
         if process := self.process:
@@ -646,7 +653,8 @@ class ElasticsearchServer(Server):
         subprocess.run(["chown", "-R", f"{UNPRIVILEGED}:", str(self.home)], check=True)
         (self.home / ".lock").touch()
         plain = [setpriv, f"--reuid={UNPRIVILEGED}", f"--regid={_group()}", "--clear-groups"]
-        able = [*plain, "--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
+        able = [*plain, "--securebits=+no_setuid_fixup", "--bounding-set=-all,+dac_override"]
+        able += ["--inh-caps=-all,+dac_override", "--ambient-caps=+dac_override"]
         for prefix in (plain, able):
             seen = [*prefix, "sh", "-c", 'cd "$1" && test -r "$2/bin/elasticsearch" && test -x "$3/bin/java"', "sh"]
             tried = subprocess.run([*seen, str(self.home), str(program), str(java)], capture_output=True, check=False)

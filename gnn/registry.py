@@ -158,7 +158,10 @@ def load_model(home: Path, id: str, index: TextIndex, threads: int = 2) -> Vecto
     return VectorModel(
         id=id,
         encode=encoding(encoder, tower),
-        **arrays,
+        articles=arrays["articles"],
+        sections=arrays["sections"],
+        acts=arrays["acts"],
+        bias=arrays["bias"],
         scale=card["scale"],
         weights=card["weights"],
         pooling=PoolingWeights(**card["pooling"]),

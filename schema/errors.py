@@ -71,7 +71,7 @@ class ServerUnavailable(LexgraphError):
 
 
 class QueryTimeout(LexgraphError):
-    """A graph query that outran its time limit."""
+    """A query, of the graph or of the text index, that outran its time limit."""
 
     exit_code = 75
     http_status = 504

@@ -3,16 +3,78 @@
 from array import array
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import bm25s
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 Scores = npt.NDArray[np.float32]
+Lengths = npt.NDArray[np.int64]
+
+_EXACT_LENGTHS = 24
+"""Lengths below this have a byte of their own (``SmallFloat.NUM_FREE_VALUES``)."""
+_SIGNIFICANT_BITS = 4
+_CHUNK = 4096
+"""Documents that are counted at once: their words take memory until they are counted."""
+
+
+def kept_length(lengths: Lengths) -> Lengths:
+    """int64[n]: lengths of documents as Lucene remembers them, in one byte each (``SmallFloat.intToByte4``).
+
+    >>> kept_length(np.array([0, 23, 39, 41, 300])).tolist()
+    [0, 23, 39, 40, 280]
+    """
+    above = np.maximum(lengths - _EXACT_LENGTHS, 0)
+    # frexp gives the number of bits: exact, as lengths are far below 2 ** 53.
+    dropped = np.maximum(np.frexp(above.astype(np.float64))[1] - _SIGNIFICANT_BITS, 0)
+    return np.where(lengths < _EXACT_LENGTHS, lengths, _EXACT_LENGTHS + ((above >> dropped) << dropped))
+
+
+class _LuceneBM25(bm25s.BM25):
+    """``bm25s`` with the scores that Lucene gives, so that a list does not depend on which index made it.
+
+    Lucene rounds the length of each document, but not their mean, and counts only documents that have a word.
+    """
+
+    def build_index_from_ids(
+        self,
+        unique_token_ids: Sequence[int],
+        corpus_token_ids: Sequence[Sequence[int]],
+        show_progress: bool = True,
+        leave_progress: bool = False,
+    ) -> dict[str, Any]:
+        """The matrix of scores, by words (the way that ``bm25s`` has for other weights)."""
+        self.nonoccurrence_array = None  # no weight of Lucene's has one
+        lengths = np.array([len(ids) for ids in corpus_token_ids], np.int64)
+        chunks = [corpus_token_ids[i : i + _CHUNK] for i in range(0, len(lengths), _CHUNK)]
+        counted = [_counts(chunk, len(unique_token_ids)) for chunk in chunks]
+        counts = sparse.csc_array(sparse.vstack(counted, format="csc"))
+        counts.sort_indices()
+        documents = int((lengths > 0).sum())
+        mean = lengths.sum() / max(documents, 1)
+        frequency = np.diff(counts.indptr)
+        idf = np.log1p((documents - frequency + 0.5) / (frequency + 0.5))
+        norm = self.k1 * (1 - self.b + self.b * kept_length(lengths) / max(mean, 1e-9))
+        data: Scores = counts.data.astype(np.float32)
+        data /= data + norm.astype(np.float32)[counts.indices]
+        data *= np.repeat(idf.astype(np.float32), frequency)
+        indices, indptr = counts.indices.astype(np.int32), counts.indptr.astype(np.int64)
+        return {"data": data, "indices": indices, "indptr": indptr, "num_docs": len(lengths)}
+
+
+def _counts(documents: Sequence[Sequence[int]], words: int) -> sparse.csr_array:
+    lengths = [len(ids) for ids in documents]
+    columns = np.fromiter((id for ids in documents for id in ids), np.int32, sum(lengths))
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    counts = sparse.csr_array((np.ones(len(columns), np.int32), columns, ends), shape=(len(documents), words))
+    counts.sum_duplicates()
+    return counts
 
 
 class Bm25Index:
-    """Scores of all documents for the words of a query (Robertson's BM25 with Lucene's idf, as in ``bm25s``)."""
+    """Scores of all documents for the words of a query (Robertson's BM25 as Lucene computes it)."""
 
     def __init__(self, index: bm25s.BM25, documents: int) -> None:
         self._index = index
@@ -23,7 +85,7 @@ class Bm25Index:
         """An index of tokenised documents; the same documents give the same bytes, in whatever process."""
         seen: dict[str, int] = {}
         numbered = [array("i", (seen.setdefault(token, len(seen)) for token in document)) for document in documents]
-        index = bm25s.BM25(k1=k1, b=b)
+        index = _LuceneBM25(k1=k1, b=b)
         # A last, unused word keeps the index well-formed when every document is empty.
         vocabulary = seen | {"": len(seen)}
         index.index((numbered, vocabulary), create_empty_token=False, show_progress=False)

@@ -27,6 +27,15 @@ NO_START, NO_END = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 """Validity of an article without a first or a last day, in days since 1970-01-01."""
 
 
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which articles may answer: of one act, below one section, in force on one day."""
+
+    act: str | None = None
+    section: str | None = None
+    in_force_on: date | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Corpus:
     """n articles and m sections of the acts of a graph.
@@ -92,7 +101,7 @@ class Corpus:
 
     def in_force_on(self, day: date) -> Mask:
         """bool[n]: the articles in force on a day."""
-        number = _days(day, NO_START)
+        number = days_of(day, NO_START)
         return (self.valid_from <= number) & (number < self.valid_to)
 
     def mask(self, act: str | None = None, section: str | None = None, in_force_on: date | None = None) -> Mask | None:
@@ -114,6 +123,14 @@ class Corpus:
             masks.append(self.in_force_on(in_force_on))
         return np.logical_and.reduce(masks) if masks else None
 
+    def passing(self, filter: Filter) -> Mask | None:
+        """bool[n]: the articles that pass a filter; None where all do.
+
+        Raises:
+            NotFound: it names no act or section.
+        """
+        return self.mask(filter.act, filter.section, filter.in_force_on)
+
     def save(self, folder: Path) -> None:
         """Write the corpus into a folder, the same bytes for the same corpus."""
         names = {"sha256": self.sha256, "acts": self.acts, "sections": self.sections, "articles": self.articles}
@@ -133,13 +150,21 @@ _ARRAYS = ("article_parent", "section_parent", "article_act", "stem", "valid_fro
 
 @dataclass(frozen=True, slots=True)
 class CorpusText:
-    """The words of a corpus: texts and numbers of articles, headings of sections, titles of acts, by position."""
+    """The words of a corpus: texts and numbers of articles, headings of sections, titles of acts, by position.
+
+    Attributes:
+        languages, jurisdictions, kinds: of the acts.
+        article_headings: "" where an article has none.
+    """
 
     titles: list[str]
     headings: list[str]
     numbers: list[str]
     texts: list[str]
     languages: list[str]
+    jurisdictions: list[str]
+    kinds: list[str]
+    article_headings: list[str]
 
     def digest(self, article: int) -> str:
         """A fingerprint of the words of an article, in short."""
@@ -192,8 +217,8 @@ def read_corpus(graph: Graph) -> tuple[Corpus, CorpusText]:
         section_parent=np.array(section_parent, np.int32),
         article_act=np.array(article_act, np.int32),
         stem=_group_numbers(stems),
-        valid_from=np.array([_days(row["valid_from"], NO_START) for row in articles], np.int32),
-        valid_to=np.array([_days(row["valid_to"], NO_END) for row in articles], np.int32),
+        valid_from=np.array([days_of(row["valid_from"], NO_START) for row in articles], np.int32),
+        valid_to=np.array([days_of(row["valid_to"], NO_END) for row in articles], np.int32),
         cites=np.array(pairs, np.int32).reshape(-1, 2),
     )
     text = CorpusText(
@@ -202,6 +227,9 @@ def read_corpus(graph: Graph) -> tuple[Corpus, CorpusText]:
         numbers=[row["number"] for row in articles],
         texts=[row["text"] for row in articles],
         languages=[act["language"] for act in acts],
+        jurisdictions=[act["jurisdiction"] for act in acts],
+        kinds=[act["kind"] for act in acts],
+        article_headings=[row["heading"] or "" for row in articles],
     )
     return corpus, text
 
@@ -215,5 +243,6 @@ def _group_numbers(keys: Sequence[tuple[str, str]]) -> Ints:
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int32)
 
 
-def _days(day: date | None, missing: int) -> int:
+def days_of(day: date | None, missing: int) -> int:
+    """Days from 1970-01-01 to a day."""
     return missing if day is None else (day - date(1970, 1, 1)).days

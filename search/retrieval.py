@@ -1,18 +1,16 @@
 """A query's way: analysis, BM25 and vectors side by side, fusion, filters, pooling over the tree, hits."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from schema.errors import BadQuery, NotReady
-from search.analysis import query_tokens
-from search.corpus import Corpus, Mask
-from search.fusion import head_of, standard_scores, top, weighted
+from schema.errors import BadQuery, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
+from search.corpus import Corpus, Filter, Mask
+from search.fusion import DEPTH, head_of, standard_scores, top, weighted
 from search.hierarchy import HierarchicalSearch
 from search.pooling import PoolingWeights, TreePooling
 from search.text_index import TextIndex
@@ -21,6 +19,15 @@ Scores = npt.NDArray[np.float32]
 Matrix = npt.NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Matrix]
 """Texts of queries to their embeddings, float32[queries, d]."""
+Nearest = Callable[[npt.NDArray[np.float32], Filter, int], tuple[npt.NDArray[np.intp], Scores]]
+"""``nearest(vector, filter, k)``: positions of up to k articles that pass the filter, those of the highest cosine
+with a vector of unit length, and the cosines (float32). Raises ServerUnavailable, QueryTimeout or NotReady."""
+
+TEXT, VECTORS = "text", "vectors"
+"""What an answer can lack: the lists of the text index, that of the vectors."""
+LOST: Mapping[str, str] = {TEXT: "the text index", VECTORS: "the vector search"}
+"""What an answer can lack, in words."""
+_AWAY = (ServerUnavailable, QueryTimeout, NotReady)
 
 LEXICAL_WEIGHTS: Mapping[str, float] = {"bm25": 1.0, "section": 1.0}
 """Fusion where no model is active."""
@@ -28,6 +35,8 @@ DEEPEST = 1000
 """Hits of one query that pages can reach."""
 NEIGHBOURS = 10
 """Training questions nearest to a query that vote for their relevant articles."""
+NEAREST = DEPTH
+"""Articles that a vector search on a server is asked for."""
 
 
 class Mode(Enum):
@@ -72,6 +81,7 @@ class VectorModel:
         bias: float32[n], added to the scaled cosine; -inf for an article that the model has no embedding of.
         scale: the inverse temperature that the model was trained with.
         weights: fusion weights of the lists "vector", "bm25", "section" and "questions".
+        nearest: vector search on a server, used in place of ``articles`` where it is given.
     """
 
     id: str
@@ -84,6 +94,7 @@ class VectorModel:
     weights: Mapping[str, float]
     pooling: PoolingWeights = field(default_factory=PoolingWeights)
     questions: QuestionMemory | None = None
+    nearest: Nearest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +115,6 @@ class Hit:
     places: dict[str, Place]
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which articles may answer: of one act, below one section, in force on one day."""
-
-    act: str | None = None
-    section: str | None = None
-    in_force_on: date | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class RankedList:
     """One list before fusion: scores of all articles (-inf: filtered out), and the highest of them, ascending."""
@@ -131,6 +133,33 @@ class RankedList:
             Place(rank, score) if rank <= len(self.head) and score >= self.head[0] else None
             for rank, score in zip(ranks.tolist(), self.scores[page].tolist(), strict=True)
         ]
+
+
+class Hits(list[Hit]):
+    """A page of hits, and what could not be asked for it.
+
+    Attributes:
+        degraded: "text" where the text index did not answer, "vectors" where vector search did not.
+    """
+
+    def __init__(self, hits: Iterable[Hit] = (), degraded: tuple[str, ...] = ()) -> None:
+        super().__init__(hits)
+        self.degraded = degraded
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All articles as one query ranks them.
+
+    Attributes:
+        scores: float32[n]; -inf: not an answer.
+        lists: what the scores were made from.
+        lost: the errors of what did not answer, by name ("text", "vectors").
+    """
+
+    scores: Scores
+    lists: dict[str, RankedList]
+    lost: Mapping[str, LexgraphError] = field(default_factory=dict)
 
 
 class Retriever:
@@ -167,45 +196,105 @@ class Retriever:
         return query
 
     def scores(
-        self, query: str, mode: Mode = Mode.HYBRID, *, mask: Mask | None = None, pooled: bool = True
+        self, query: str, mode: Mode = Mode.HYBRID, *, filter: Filter = Filter(), pooled: bool = True
     ) -> tuple[Scores, dict[str, RankedList]]:
         """Final scores of all articles, and the lists they were made from; -inf: not an answer.
 
         Raises:
+            NotFound: the filter names no act or section.
             NotReady: the mode needs a model, and none is active.
+            ServerUnavailable, QueryTimeout: the text index or the vector search did not answer.
         """
-        if mode is Mode.BM25:
-            found = self._bm25(query_tokens(query, self.index.languages))["bm25"]
-            found = _masked(np.where(found > 0, found, np.float32(-np.inf)), mask)
-            return found, {"bm25": RankedList.of(found)}
-        if mode is Mode.HYBRID:
-            return self._hybrid(query, mask, pooled)
-        model = self._need_model()
-        vector = model.encode([query])[0]
-        cosines = model.articles @ vector
-        if mode is Mode.VECTOR:
-            dense = _masked(model.scale * cosines + model.bias, mask)
-            return dense, {"vector": RankedList.of(dense)}
-        reached = self._hierarchy(model.acts @ vector, model.sections @ vector, cosines, mask)
-        return reached, {"hierarchical": RankedList.of(reached)}
+        ranking = self.rank(query, mode, filter=filter, pooled=pooled)
+        for error in ranking.lost.values():
+            raise error
+        return ranking.scores, ranking.lists
 
-    def _hybrid(self, query: str, mask: Mask | None, pooled: bool) -> tuple[Scores, dict[str, RankedList]]:
-        found = self._bm25(query_tokens(query, self.index.languages))
-        model = self.model
-        weights = LEXICAL_WEIGHTS
-        votes: Scores | None = None
-        if model is not None:
-            weights = model.weights
-            vector = model.encode([query])[0]
+    def rank(self, query: str, mode: Mode = Mode.HYBRID, *, filter: Filter = Filter(), pooled: bool = True) -> Ranking:
+        """All articles ranked by what answers: where the text index does not, by vectors alone, and the reverse.
+
+        Raises:
+            NotFound: the filter names no act or section.
+            NotReady: the mode needs a model, and none is active.
+            ServerUnavailable, QueryTimeout: nothing that could answer did.
+        """
+        mask = self.corpus.passing(filter)
+        if mode is Mode.BM25:
+            return self._either(lambda: self._bm25(query, filter, mask), TEXT, lambda: self._vector(query, filter, mask))
+        if mode is Mode.HYBRID:
+            return self._hybrid(query, filter, mask, pooled)
+        model = self._need_model()
+        if mode is Mode.VECTOR:
+            return self._either(lambda: self._vector(query, filter, mask), VECTORS, lambda: self._bm25(query, filter, mask))
+        vector = model.encode([query])[0]
+        reached = self._hierarchy(model.acts @ vector, model.sections @ vector, model.articles @ vector, mask)
+        return Ranking(reached, {"hierarchical": RankedList.of(reached)})
+
+    def _either(self, asked: Callable[[], Ranking], name: str, other: Callable[[], Ranking]) -> Ranking:
+        """The ranking that was asked for, or the other one where what the first needs does not answer."""
+        try:
+            return asked()
+        except _AWAY as error:
+            if self.model is None:
+                raise
+            try:
+                instead = other()
+            except _AWAY as second:
+                raise ServerUnavailable(f"{error}; {second}") from None
+            return Ranking(instead.scores, instead.lists, {name: error})
+
+    def _bm25(self, query: str, filter: Filter, mask: Mask | None) -> Ranking:
+        found = self.index.lexical.lists(query, filter)["bm25"]
+        found = _masked(np.where(found > 0, found, np.float32(-np.inf)), mask)
+        return Ranking(found, {"bm25": RankedList.of(found)})
+
+    def _vector(self, query: str, filter: Filter, mask: Mask | None) -> Ranking:
+        model = self._need_model()
+        dense = _masked(self._dense(model, model.encode([query])[0], filter, model.bias), mask)
+        return Ranking(dense, {"vector": RankedList.of(dense)})
+
+    def _dense(self, model: VectorModel, vector: npt.NDArray[np.float32], filter: Filter, bias: Scores) -> Scores:
+        """float32[n]: scaled cosines with a bias; of what a server's search did not give, the lowest that it gave."""
+        if model.nearest is None:
             dense = model.articles @ vector
             dense *= np.float32(model.scale)
-            dense += self._bias
-            found["vector"] = dense
+            dense += bias
+            return dense
+        positions, cosines = model.nearest(vector, filter, NEAREST)
+        known = np.float32(model.scale) * cosines + bias[positions]
+        dense = np.full(len(bias), known[np.isfinite(known)].min(initial=np.inf), np.float32)
+        dense[~np.isfinite(dense)] = 0
+        dense[positions] = known
+        return dense
+
+    def _hybrid(self, query: str, filter: Filter, mask: Mask | None, pooled: bool) -> Ranking:
+        found: dict[str, Scores] = {}
+        lost: dict[str, LexgraphError] = {}
+        model = self.model
+        weights = LEXICAL_WEIGHTS if model is None else model.weights
+        try:
+            found |= self.index.lexical.lists(query, filter)
+        except _AWAY as error:
+            if model is None:
+                raise
+            lost[TEXT] = error
+        votes: Scores | None = None
+        if model is not None:
+            vector = model.encode([query])[0]
+            try:
+                found["vector"] = self._dense(model, vector, filter, self._bias)
+            except _AWAY as error:
+                if lost:
+                    raise ServerUnavailable(f"{lost[TEXT]}; {error}") from None
+                lost[VECTORS] = error
             if model.questions is not None and weights.get("questions"):
                 votes = model.questions.votes(vector, len(self.corpus.articles))
+        if lost and not any(weights.get(name) for name in found):
+            weights = {**LEXICAL_WEIGHTS, "vector": 1.0}  # what is left is ranked by, whatever it weighs beside the others
         lists = {name: RankedList.of(_masked(scores, mask)) for name, scores in found.items() if weights.get(name)}
-        if model is None and not any(len(ranked.head) and ranked.head[-1] > 0 for ranked in lists.values()):
-            return np.full(len(self.corpus.articles), -np.inf, np.float32), lists  # no word of the query is there
+        if "vector" not in found and votes is None and not any(len(r.head) and r.head[-1] > 0 for r in lists.values()):
+            # No word of the query is there.
+            return Ranking(np.full(len(self.corpus.articles), -np.inf, np.float32), lists, lost)
         comparable = {name: standard_scores(ranked.scores, ranked.head) for name, ranked in lists.items()}
         if votes is not None:
             votes = _masked(votes, mask)
@@ -214,13 +303,7 @@ class Retriever:
         fused = weighted(comparable, weights)
         if pooled:
             fused = self._pooling(fused, model.pooling if model else PoolingWeights())
-        return fused, lists
-
-    def _bm25(self, tokens: Sequence[str]) -> dict[str, Scores]:
-        return {
-            "bm25": self.index.articles.scores(tokens),
-            "section": self.index.groups.scores(tokens)[self.corpus.group],
-        }
+        return Ranking(fused, lists, lost)
 
     def search(
         self,
@@ -231,7 +314,7 @@ class Retriever:
         first: int = 10,
         offset: int = 0,
         pooled: bool = True,
-    ) -> list[Hit]:
+    ) -> Hits:
         """The page of ``first`` hits from ``offset`` on, best first; at most `DEEPEST` can be reached.
 
         Filters are applied before ranking: as long as an article that passes them answers, the page has it.
@@ -240,15 +323,17 @@ class Retriever:
             BadQuery: the query is empty or too long, or the page is none.
             NotFound: a filter names no act or section.
             NotReady: the mode needs a model, and none is active.
+            ServerUnavailable, QueryTimeout: nothing that could answer did; where something did, the page says
+                what it lacks.
         """
         query = self.check_query(query)
         if first < 0 or offset < 0:
             raise BadQuery(f"not a page: {first} hits from {offset} on")
-        mask = self.corpus.mask(filter.act, filter.section, filter.in_force_on)
-        scores, lists = self.scores(query, mode, mask=mask, pooled=pooled)
+        ranking = self.rank(query, mode, filter=filter, pooled=pooled)
+        scores = ranking.scores
         page = top(scores, min(offset + first, DEEPEST))[offset:]
-        places = {name: ranked.places(page) for name, ranked in lists.items()}
-        return [
+        places = {name: ranked.places(page) for name, ranked in ranking.lists.items()}
+        hits = (
             Hit(
                 self.corpus.articles[position],
                 position,
@@ -256,7 +341,8 @@ class Retriever:
                 {name: found[i] for name, found in places.items() if found[i] is not None},  # pyright: ignore[reportArgumentType]
             )
             for i, position in enumerate(page.tolist())
-        ]
+        )
+        return Hits(hits, tuple(ranking.lost))
 
     def _need_model(self) -> VectorModel:
         if self.model is None:

@@ -1,7 +1,8 @@
-"""The text index of a corpus on disk: two BM25 indexes and the arrays of the corpus, one folder a corpus.
+"""The text index of a corpus: its arrays on disk with two BM25 indexes beside them, or those on Elasticsearch.
 
 A folder is named by what it was made from. It is written under another name and renamed when it is whole,
-so that a reader finds all of it or none, and a second run with the same law and options finds it done.
+so that a reader finds all of it or none, and a second run with the same law and options finds it done. Where
+the BM25 indexes are on a server, the folder has the arrays alone, and is made when the server is done.
 """
 
 import hashlib
@@ -12,16 +13,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from schema.errors import NotReady, StorageFull
+from schema.errors import MissingExtra, NotReady, StorageFull
 from schema.progress import Progress, silent
+from schema.settings import Settings
 from search.analysis import analyzer
 from search.bm25 import Bm25Index
 from search.corpus import Corpus, CorpusText
+from search.lexical import EmbeddedLexical, Lexical
+
+if TYPE_CHECKING:
+    from search.elastic import ElasticText
 
 FOLDER = "index"
 _GONE = ".gone-"
-FORMAT = 1
+_ON_SERVER = "-server"
+FORMAT = 2
 """Raised when analysis or the layout of the folder changes, so that indexes are made anew."""
 HEADING_WEIGHT = 2
 """How many times the headings above a section stand in its document."""
@@ -36,16 +44,25 @@ class Bm25Options:
     section_k1: float = 1.5
     section_b: float = 0.6
 
+    @classmethod
+    def of(cls, settings: Settings) -> "Bm25Options":
+        """Those of the settings."""
+        return cls(settings.bm25_k1, settings.bm25_b, settings.section_bm25_k1, settings.section_bm25_b)
+
 
 @dataclass(frozen=True, eq=False)
 class TextIndex:
-    """An open text index: the corpus, BM25 over its articles, and BM25 over its groups of articles."""
+    """An open text index: the corpus, and BM25 over its articles and groups of articles, wherever that is.
+
+    Attributes:
+        key: what it was made from, in short; the same for both kinds of index.
+        languages: of the law, in alphabetical order.
+    """
 
     key: str
     corpus: Corpus
-    articles: Bm25Index
-    groups: Bm25Index
     languages: tuple[str, ...]
+    lexical: Lexical
 
 
 def index_key(corpus_sha256: str, options: Bm25Options) -> str:
@@ -83,26 +100,59 @@ def group_documents(corpus: Corpus, words: Sequence[list[str]], above: Sequence[
         yield headings * HEADING_WEIGHT + [w for p in positions for w in words[p][len(headings) :]]
 
 
-def build_text_index(home: Path, corpus: Corpus, text: CorpusText, options: Bm25Options, *, progress: Progress = silent) -> Path:
+def text_server(settings: Settings) -> "ElasticText | None":
+    """The server that the settings name for the text index; None where it is the embedded one. It is not asked yet.
+
+    Raises:
+        MissingExtra: its client is not installed.
+        BadSetting: the address is none.
+    """
+    if not settings.text:
+        return None
+    try:
+        from search.elastic import ElasticText
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("elasticsearch", "elastic_transport"):
+            raise
+        raise MissingExtra(f"text {settings.text} needs the extra `servers`: pip install 'lexgraph[servers]'") from None
+    return ElasticText.of(settings)
+
+
+def index_folder(home: Path, corpus_sha256: str, options: Bm25Options, *, server: "ElasticText | None" = None) -> Path:
+    """Where the index of the law of one fingerprint lies, or would; on a server, its arrays."""
+    name = index_key(corpus_sha256, options)
+    return home / FOLDER / (name if server is None else name + _ON_SERVER)
+
+
+def build_text_index(
+    home: Path,
+    corpus: Corpus,
+    text: CorpusText,
+    options: Bm25Options,
+    *,
+    server: "ElasticText | None" = None,
+    progress: Progress = silent,
+) -> Path:
     """Make the index of a corpus, unless it is there; the folder that holds it.
+
+    Args:
+        server: takes the two BM25 indexes; then the folder has the arrays of the corpus alone.
 
     Raises:
         StorageFull: the disk is full; no index was touched.
+        ServerUnavailable: the server does not answer; a second run goes on where this one stopped.
     """
-    folder = home / FOLDER / index_key(corpus.sha256, options)
+    folder = index_folder(home, corpus.sha256, options, server=server)
+    if server is not None:
+        server.load(corpus, text, options, progress=progress)
     if folder.is_dir():
         return folder
-    words, above = tokenised(corpus, text, progress)
     part = folder.with_suffix(".part")
     try:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
-        with progress("BM25", 2) as advance:
-            Bm25Index.build(words, k1=options.k1, b=options.b).save(part / "articles")
-            advance(1)
-            documents = group_documents(corpus, words, above)
-            Bm25Index.build(documents, k1=options.section_k1, b=options.section_b).save(part / "groups")
-            advance(1)
+        if server is None:
+            _save_bm25(part, corpus, text, options, progress)
         corpus.save(part)
         (part / "languages.json").write_text(json.dumps(sorted(set(text.languages))))
         os.replace(part, folder)
@@ -112,24 +162,35 @@ def build_text_index(home: Path, corpus: Corpus, text: CorpusText, options: Bm25
     return folder
 
 
-def open_text_index(home: Path, corpus_sha256: str, options: Bm25Options) -> TextIndex:
-    """The index of the law of one fingerprint.
+def _save_bm25(folder: Path, corpus: Corpus, text: CorpusText, options: Bm25Options, progress: Progress) -> None:
+    words, above = tokenised(corpus, text, progress)
+    with progress("BM25", 2) as advance:
+        Bm25Index.build(words, k1=options.k1, b=options.b).save(folder / "articles")
+        advance(1)
+        documents = group_documents(corpus, words, above)
+        Bm25Index.build(documents, k1=options.section_k1, b=options.section_b).save(folder / "groups")
+        advance(1)
+
+
+def open_text_index(home: Path, corpus_sha256: str, options: Bm25Options, *, server: "ElasticText | None" = None) -> TextIndex:
+    """The index of the law of one fingerprint. A server is not asked yet: what it lacks shows at the first query.
 
     Raises:
         NotReady: it has not been made.
     """
-    key = index_key(corpus_sha256, options)
-    folder = home / FOLDER / key
+    folder = index_folder(home, corpus_sha256, options, server=server)
     if not folder.is_dir():
         raise NotReady("the text index does not hold the law of the graph: run `lexgraph index`")
     try:
-        return TextIndex(
-            key,
-            Corpus.load(folder),
-            Bm25Index.load(folder / "articles"),
-            Bm25Index.load(folder / "groups"),
-            tuple(json.loads((folder / "languages.json").read_text())),
-        )
+        corpus = Corpus.load(folder)
+        languages = tuple(json.loads((folder / "languages.json").read_text()))
+        lexical: Lexical
+        if server is not None:
+            lexical = server.lexical(corpus, languages, options)
+        else:
+            articles, groups = Bm25Index.load(folder / "articles"), Bm25Index.load(folder / "groups")
+            lexical = EmbeddedLexical(articles, groups, corpus.group, languages)
+        return TextIndex(index_key(corpus_sha256, options), corpus, languages, lexical)
     except FileNotFoundError:  # removed between the look and the reading
         raise NotReady("the text index was being replaced: try again") from None
 

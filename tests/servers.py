@@ -3,16 +3,29 @@
 Where Java or Maven is missing these tests are skipped with a line that says what to install; under ``CI=true`` they fail.
 The community edition has one database, so all tests of a shared Neo4j run on one worker (``--dist loadgroup``), and each
 module begins with it empty. A test that takes ``neo4j_2026`` or ``neo4j_5`` as an argument is put there by itself; one that
-asks for it by ``request.getfixturevalue`` carries ``on_shared("neo4j_2026")``.
+asks for it by ``request.getfixturevalue`` carries ``on_shared("neo4j_2026")``. A lock holds where the groups do not, as with
+a test that is in two of them.
 """
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from filelock import FileLock, Timeout
 
-from docker.local_servers import NEO4J_5, NEO4J_2026, ElasticsearchServer, Neo4jServer, Product, Server, ServerMissing
+from docker.local_servers import (
+    NEO4J_5,
+    NEO4J_2026,
+    ElasticsearchServer,
+    Neo4jServer,
+    Product,
+    Server,
+    ServerMissing,
+    fetch,
+    find_java,
+)
 
 SHARED_GRAPHS = ("neo4j_2026", "neo4j_5")
 OwnNeo4j = Callable[..., Neo4jServer]
@@ -39,14 +52,27 @@ def run_pid() -> int:
     return os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
 
 
-def start_or_skip(server: Server) -> None:
-    """Start a server that ends with the run; without Java or Maven the test is skipped, or fails in CI."""
+@contextmanager
+def _skip_where_missing() -> Iterator[None]:
     try:
-        server.start(dies_with=run_pid())
+        yield
     except ServerMissing as missing:
         if os.environ.get("CI") == "true":
             pytest.fail(str(missing), pytrace=False)
         pytest.skip(str(missing))
+
+
+def need(product: Product) -> None:
+    """Skip the test, or fail in CI, where the machine has no Java for the product or cannot download it."""
+    with _skip_where_missing():
+        find_java(product)
+        fetch(product)
+
+
+def start_or_skip(server: Server) -> None:
+    """Start a server that ends with the run; without Java or Maven the test is skipped, or fails in CI."""
+    with _skip_where_missing():
+        server.start(dies_with=run_pid())
 
 
 @pytest.fixture(scope="session")
@@ -56,32 +82,32 @@ def servers_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "servers"
 
 
-@pytest.fixture(scope="session")
-def _shared_neo4j_2026(servers_home: Path) -> Neo4jServer:
-    server = Neo4jServer(NEO4J_2026, servers_home / "neo4j-2026")
-    start_or_skip(server)
-    return server
-
-
-@pytest.fixture(scope="session")
-def _shared_neo4j_5(servers_home: Path) -> Neo4jServer:
-    server = Neo4jServer(NEO4J_5, servers_home / "neo4j-5")
-    start_or_skip(server)
-    return server
+@contextmanager
+def _alone_on(product: Product, home: Path) -> Iterator[Neo4jServer]:
+    """The shared server of a product, started if need be, empty, and this worker's until the module ends."""
+    server = Neo4jServer(product, home)
+    home.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(f"{home}.lock", timeout=300):
+            start_or_skip(server)
+            server.wipe()
+            yield server
+    except Timeout:
+        pytest.fail(f"another worker keeps {product} for itself: is this run without --dist loadgroup?", pytrace=False)
 
 
 @pytest.fixture(scope="module")
-def neo4j_2026(_shared_neo4j_2026: Neo4jServer) -> Neo4jServer:
+def neo4j_2026(servers_home: Path) -> Iterator[Neo4jServer]:
     """The shared Neo4j 2026.05 with Graph Data Science, empty at the start of each module."""
-    _shared_neo4j_2026.wipe()
-    return _shared_neo4j_2026
+    with _alone_on(NEO4J_2026, servers_home / "neo4j-2026") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
-def neo4j_5(_shared_neo4j_5: Neo4jServer) -> Neo4jServer:
+def neo4j_5(servers_home: Path) -> Iterator[Neo4jServer]:
     """The shared Neo4j 5.26 with Graph Data Science, empty at the start of each module."""
-    _shared_neo4j_5.wipe()
-    return _shared_neo4j_5
+    with _alone_on(NEO4J_5, servers_home / "neo4j-5") as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,222 @@
+"""The launcher itself: start, stop, kill and restart with data kept; what is missing is said in one line."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docker import local_servers
+from docker.local_servers import (
+    ELASTICSEARCH,
+    NEO4J_5,
+    NEO4J_2026,
+    ElasticsearchServer,
+    Neo4jServer,
+    Process,
+    Server,
+    ServerFailed,
+    ServerMissing,
+    fetch,
+    find_java,
+    main,
+)
+from tests.disturbance import ROOT
+from tests.servers import OwnNeo4j, need, start_or_skip
+
+COUNT = "MATCH (n:Kept) RETURN count(n)"
+
+
+@pytest.fixture
+def stranger() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that has nothing to do with any server."""
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True) as process:
+        yield process
+        process.kill()
+
+
+def test_neo4j_keeps_its_data_ports_and_password(own_neo4j: OwnNeo4j) -> None:
+    server = own_neo4j()
+    address, password = server.address, server.password
+    server.query("UNWIND range(1, 7) AS i CREATE (:Kept {i: i})")
+
+    server.kill()
+    assert not server.running
+    server.start()
+    assert (server.address, server.query(COUNT)) == (address, [[7]])
+
+    again = Neo4jServer(home=server.home, gds=False)  # as another process would find it
+    first = server.process
+    again.start()
+    assert again.process == first
+    assert again.password == password
+    assert stat.S_IMODE((server.home / "password").stat().st_mode) == 0o600
+    assert server.request("POST", "/db/neo4j/query/v2", {"statement": "RETURN 1"}, ("neo4j", "neo4j"))[0] == 401
+
+    again.stop()
+    assert not server.running
+    assert Process.of(first.pid if first else 0).born == ""
+    assert "Stopped" in server.log.read_text()
+
+
+def test_a_paused_server_answers_when_it_is_resumed(own_neo4j: OwnNeo4j) -> None:
+    server = own_neo4j(config={"db.transaction.timeout": "30s"})
+    assert server.query("SHOW SETTINGS 'db.transaction.timeout' YIELD value") == [["30s"]]
+    server.pause()
+    process = server.process
+    assert process is not None
+    assert local_servers._status(process.pid)[0] == "T"
+    server.resume()
+    assert server.query("RETURN 1") == [[1]]
+    server.pause()
+    server.stop()  # a server that stands still is stopped as well
+    assert not server.running
+
+
+def test_shared_neo4j_has_graph_data_science_and_the_browser(neo4j_2026: Neo4jServer) -> None:
+    assert neo4j_2026.query("CALL dbms.components() YIELD versions, edition") == [[["2026.05.0"], "community"]]
+    assert neo4j_2026.query("RETURN gds.version()") == [["2.26.0"]]
+    assert neo4j_2026.request("GET", "/browser/")[0] == 200
+
+
+def test_wipe_leaves_an_empty_database(neo4j_5: Neo4jServer) -> None:
+    assert neo4j_5.query("RETURN gds.version()") == [["2.13.9"]]
+    neo4j_5.query("CREATE CONSTRAINT kept FOR (n:Kept) REQUIRE n.i IS UNIQUE")
+    neo4j_5.query("CREATE FULLTEXT INDEX `a text` FOR (n:Kept) ON EACH [n.text]")
+    neo4j_5.query("UNWIND range(1, 30000) AS i CREATE (n:Kept {i: i}) CREATE (n)-[:TO]->(n)")
+    neo4j_5.query("CALL gds.graph.project('kept', 'Kept', 'TO')")
+    neo4j_5.wipe()
+    assert neo4j_5.query(COUNT) == [[0]]
+    assert neo4j_5.query("SHOW CONSTRAINTS YIELD name") == []
+    assert neo4j_5.query("SHOW INDEXES YIELD type WHERE type <> 'LOOKUP'") == []
+    assert neo4j_5.query("CALL gds.graph.list() YIELD graphName") == []
+
+
+def test_elasticsearch_keeps_its_documents(tmp_path: Path) -> None:
+    """Run as root too, in a folder that only root may enter, as pytest's is."""
+    server = ElasticsearchServer(home=tmp_path / "elasticsearch")
+    start_or_skip(server)
+    try:
+        address = server.address
+        status, _ = server.request("PUT", "/kept/_doc/1?refresh=true", {"text": "congé parental"})
+        assert status == 201
+        server.kill()
+        server.start()
+        assert server.address == address
+        assert server.request("GET", "/kept/_doc/1")[1]["_source"] == {"text": "congé parental"}
+        process = server.process
+        assert process is not None
+        if os.geteuid() == 0:
+            assert Path(f"/proc/{process.pid}").stat().st_uid != 0
+        server.wipe()
+        assert server.request("GET", "/kept")[0] == 404
+    finally:
+        server.stop()
+    with pytest.raises(ProcessLookupError):  # its two processes are one group
+        os.killpg(process.pid, 0)
+
+
+def test_a_server_ends_with_the_run_that_asked_for_it(tmp_path: Path) -> None:
+    """The parent is killed outright; the server must not outlive it, nor must its files."""
+    need(NEO4J_2026)
+    home = tmp_path / "orphan"
+    code = (
+        "import os; from pathlib import Path; from docker.local_servers import Neo4jServer\n"
+        f"server = Neo4jServer(home=Path({str(home)!r}), gds=False); server.start(dies_with=os.getpid())\n"
+        "print(server.process.pid, flush=True); os.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    process = Process.of(int(done.stdout))
+    assert not process.alive or process.gone(30)
+    watcher = Server(NEO4J_2026, home)
+    assert not watcher.running
+
+
+def test_a_leftover_pid_of_another_process_is_left_alone(tmp_path: Path, stranger: subprocess.Popen[bytes]) -> None:
+    server = Server(NEO4J_2026, tmp_path)
+    (tmp_path / "server.json").write_text(json.dumps({"process": [stranger.pid, "born at another time"]}))
+    assert not server.running
+    server.stop()
+    server.kill()
+    server.pause()
+    assert stranger.poll() is None
+
+    (tmp_path / "server.json").write_text(json.dumps({"process": Process.of(stranger.pid)}))
+    assert server.running  # the same pid with the same birth is the server
+    server.kill()
+    assert stranger.wait(10) == -signal.SIGKILL
+
+
+def test_stop_without_a_start_does_nothing(tmp_path: Path) -> None:
+    server = Neo4jServer(home=tmp_path / "never")
+    server.stop()
+    assert not server.home.exists()
+    with pytest.raises(ServerFailed, match="was never started"):
+        _ = server.address
+
+
+def _no_java(monkeypatch: pytest.MonkeyPatch, versions: dict[str, int]) -> None:
+    monkeypatch.setattr(local_servers, "_java_homes", lambda: [Path(home) for home in versions])
+    monkeypatch.setattr(local_servers, "_java_version", lambda java: versions[str(Path(java).parent.parent)])  # pyright: ignore
+
+
+def test_java_is_chosen_by_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    _no_java(monkeypatch, {"/a": 17, "/b": 0, "/c": 21, "/d": 25})
+    assert [str(find_java(product)) for product in (NEO4J_2026, NEO4J_5, ELASTICSEARCH)] == ["/d", "/c", "/d"]
+    _no_java(monkeypatch, {"/a": 17, "/c": 21})
+    assert [str(find_java(product)) for product in (NEO4J_2026, NEO4J_5, ELASTICSEARCH)] == ["/c", "/c", "/c"]
+
+
+@pytest.mark.parametrize(
+    ("versions", "there"),
+    [({}, "none"), ({"/a": 11, "/b": 17}, "11, 17"), ({"/broken": 0}, "none")],
+    ids=["none", "old", "broken"],
+)
+def test_missing_java_is_one_line(versions: dict[str, int], there: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _no_java(monkeypatch, versions)
+    with pytest.raises(ServerMissing) as raised:
+        find_java(NEO4J_2026)
+    assert str(raised.value) == (
+        f"Neo4j 2026.05.0 needs Java 21 or 25, and this machine has {there}: "
+        "apt-get install openjdk-21-jre-headless, or set JAVA_HOME"
+    )
+
+
+def test_missing_maven_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("LEXGRAPH_SERVERS", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ServerMissing, match=r"Neo4j 5\.26\.30 is downloaded by Maven, which is not installed"):
+        fetch(NEO4J_5)
+    assert main(["fetch"]) == 69
+    assert capsys.readouterr().err.splitlines() == [
+        "error: Neo4j 2026.05.0 is downloaded by Maven, which is not installed: apt-get install maven"
+    ]
+    assert [file.name for file in tmp_path.iterdir()] == [".lock"]  # nothing half-made
+
+
+def test_a_failed_download_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    maven = tmp_path / "bin" / "mvn"
+    maven.parent.mkdir()
+    maven.write_text("#!/bin/sh\necho '[ERROR] Could not transfer artifact: connection refused'\necho '[ERROR] more'\nexit 1\n")
+    maven.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{maven.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("LEXGRAPH_SERVERS", str(tmp_path / "programs"))
+    with pytest.raises(ServerFailed) as raised:
+        fetch(ELASTICSEARCH)
+    assert "Could not transfer artifact: connection refused" in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert [file.name for file in (tmp_path / "programs").iterdir()] == [".lock"]
+
+
+def test_a_server_that_does_not_start_shows_the_end_of_its_log(tmp_path: Path) -> None:
+    need(NEO4J_2026)
+    server = Neo4jServer(home=tmp_path / "bad", config={"server.memory.pagecache.size": "plenty"}, gds=False)
+    with pytest.raises(ServerFailed, match=r"(?s)Neo4j 2026.05.0 ended before it was ready; the end of .*console.log:.*plenty"):
+        server.start()
+    assert not server.running
