@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from cypher.dump import canonical_dump
 from cypher.graph import ReadableGraph, Store
 from cypher.store import open_store
 from gnn.registry import active_id, active_model, model_rows, read_card
+from gnn.shelf import fetch_model
 from ingest.quarantine import quarantined
 from ingest.sources import ingest as ingest_source
 from ingest.sources import summary
@@ -53,6 +54,10 @@ class _Run:
     @property
     def store(self) -> Store:
         return open_store(self.settings)
+
+    @property
+    def shelf(self) -> str:
+        return self.settings.models
 
     @property
     def bm25(self) -> Bm25Options:
@@ -120,25 +125,35 @@ def ingest(
 
 @app.command()
 def index(context: typer.Context) -> None:
-    """Make the text index of the law in the graph, unless it is there."""
+    """Make the text index of the law in the graph, and embed law that is new to the active model; what is there stays."""
+    from gnn.versions import make_ready
     from search.corpus import read_corpus
     from search.text_index import build_text_index, remove_other_indexes
 
     run: _Run = context.obj
     server = text_server(run.settings)
     with run.graph() as graph, run.store.exclusive("index"):
-        folder = index_folder(run.home, graph.rows("graph_row")[0]["corpus_sha256"], run.bm25, server=server)
-        if folder.is_dir() and server is None:
+        law = graph.rows("graph_row")[0]["corpus_sha256"]
+        if not law and graph.rows("sources"):
+            raise NotReady("the law is being loaded, or its load was cut off: run `lexgraph ingest` again")
+        folder = index_folder(run.home, law, run.bm25, server=server)
+        active = active_id(graph)
+        stale = active is not None and read_card(run.home, active)["corpus_sha256"] != law
+        if folder.is_dir() and server is None and not stale:
             out.print(f"index {folder.name}: nothing changed")
-        else:
-            corpus, text = read_corpus(graph)
-            if not corpus.articles:
-                raise NotReady("the graph holds no article: run `lexgraph ingest`")
-            if server is not None:  # first: the folder says that the server has it all
-                loaded = server.load(corpus, text, run.bm25, progress=run.progress)
-                out.print(f"{server.address}: {loaded}", markup=False, soft_wrap=True)
-            build_text_index(run.home, corpus, text, run.bm25, server=server, progress=run.progress)
-            out.print(f"index {folder.name}: {len(corpus.articles):,} articles")
+            return
+        corpus, text = read_corpus(graph)
+        if not corpus.articles:
+            raise NotReady("the graph holds no article: run `lexgraph ingest`")
+        if server is not None:  # first: the folder says that the server has it all
+            loaded = server.load(corpus, text, run.bm25, progress=run.progress)
+            out.print(f"{server.address}: {loaded}", markup=False, soft_wrap=True)
+        if active is not None and stale:
+            # Before the index is there: whoever sees it finds all its articles embedded.
+            made = make_ready(run.store, graph, corpus, text, active, threads=run.settings.threads, progress=run.progress)
+            out.print(f"model {active}: {made:,} articles and sections embedded", markup=False, soft_wrap=True)
+        build_text_index(run.home, corpus, text, run.bm25, server=server, progress=run.progress)
+        out.print(f"index {folder.name}: {len(corpus.articles):,} articles")
         remove_other_indexes(run.home, folder.name)
 
 
@@ -160,11 +175,166 @@ def train(
         _, text = read_corpus(graph)
         questions = read_questions(graph, chosen.questions)
         report = train_recipe(
-            run.store, graph, index, text, questions, chosen, threads=run.settings.threads, progress=run.progress
+            run.store,
+            graph,
+            index,
+            text,
+            questions,
+            chosen,
+            shelf=run.shelf,
+            threads=run.settings.threads,
+            progress=run.progress,
         )
     for id in report.trained:
         out.print(f"trained {id}")
     out.print(f"active: {report.active}" + ("" if report.trained else " (nothing changed)"))
+
+
+@app.command()
+def retrain(
+    context: typer.Context,
+    recipe: Annotated[str | None, typer.Option(help="Name of a recipe, or a TOML file; else the setting `recipe`.")] = None,
+) -> None:
+    """Train a new version if the law or the questions changed; it serves if it is no worse.
+
+    Exit codes: 0 the new version serves, 10 nothing changed, 11 the old one was kept, 75 another job is at it.
+    """
+    outcome, told = _retrain(context.obj, recipe)
+    out.print(told, markup=False, soft_wrap=True)
+    raise typer.Exit(outcome)
+
+
+def _retrain(run: _Run, recipe: str | None) -> tuple[int, str]:
+    from gnn.recipe import load_recipe
+    from gnn.schedule import Gate
+    from gnn.schedule import retrain as retrain_once
+    from ingest.loader import read_questions
+    from search.corpus import read_corpus
+
+    chosen = load_recipe(recipe or run.settings.recipe)
+    gate = Gate(run.settings.gate_metric, run.settings.gate_significance)
+    with run.store.exclusive("models"), run.graph() as graph:
+        _, text = read_corpus(graph)
+        questions = read_questions(graph, chosen.questions)
+        report = retrain_once(
+            run.store,
+            graph,
+            run.index(graph),
+            text,
+            questions,
+            chosen,
+            gate,
+            shelf=run.shelf,
+            threads=run.settings.threads,
+            progress=run.progress,
+        )
+    return report.outcome.value, f"{report.outcome.name.lower()}: {report.reason}; {report.model}; {report.record}"
+
+
+@app.command()
+def schedule(
+    context: typer.Context,
+    cron: Annotated[str, typer.Option(help="Minute, hour, day of month, month, day of week (0 is Sunday); UTC.")] = "0 3 * * 0",
+    recipe: Annotated[str | None, typer.Option(help="Name of a recipe, or a TOML file; else the setting `recipe`.")] = None,
+) -> None:
+    """Index and retrain again and again, in the foreground, until interrupted."""
+    from gnn.timetable import run_on
+
+    run: _Run = context.obj
+
+    def once() -> None:
+        for work in (lambda: index(context), lambda: out.print(_retrain(run, recipe)[1], markup=False, soft_wrap=True)):
+            try:
+                work()
+            except LexgraphError as error:  # the next time may find the server back, or the other job done
+                err.print(f"lexgraph: {error}", markup=False, soft_wrap=True)
+
+    run_on(cron, once, announce=lambda when: err.print(f"next run: {when}", markup=False))
+
+
+models_app = typer.Typer(help="Model versions: list them, choose one, go back, prune.", invoke_without_command=True)
+app.add_typer(models_app, name="models")
+
+
+@models_app.callback()
+def models(
+    context: typer.Context,
+    json_: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+) -> None:
+    """List the versions with their metrics, sizes and dates."""
+    from gnn.versions import versions
+
+    if context.invoked_subcommand is not None:
+        return
+    run: _Run = context.obj
+    with run.graph() as graph:
+        found = versions(run.store, graph)
+    if json_:
+        print(json.dumps([asdict(version) for version in found], ensure_ascii=False))
+        return
+    columns = ("id", "status", "recipe", "dimensions", "created", "activated", "MiB", "metrics")
+    rows = [
+        (v.id, v.status, v.recipe, v.dimensions, v.created, v.activated, f"{v.bytes / (1 << 20):.0f}", json.dumps(v.metrics))
+        for v in found
+    ]
+    _wide().print(rows_table("models", columns, rows))
+
+
+def _make_ready(run: _Run, id: str) -> None:
+    from gnn.versions import make_ready
+    from search.corpus import read_corpus
+
+    with run.graph() as graph:
+        fetch_model(run.home, run.shelf, id)
+        index = run.index(graph)
+        stale = read_card(run.home, id)["corpus_sha256"] != index.corpus.sha256
+        if stale or graph.vectors is not None:
+            corpus, text = read_corpus(graph)
+            make_ready(run.store, graph, corpus, text, id, threads=run.settings.threads, progress=run.progress)
+
+
+@models_app.command()
+def activate(context: typer.Context, id: Annotated[str, typer.Argument(help="A version that `lexgraph models` lists.")]) -> None:
+    """Make a version the active one; a running API takes it up within seconds."""
+    from gnn.versions import activate as activate_version
+    from gnn.versions import need_version
+
+    run: _Run = context.obj
+    with run.store.exclusive("models"):
+        with run.graph() as graph:
+            need_version(graph, id)
+        _make_ready(run, id)
+        before = activate_version(run.store, id)
+    out.print(f"active: {id} (before: {before or 'none'})", markup=False)
+
+
+@models_app.command()
+def rollback(context: typer.Context) -> None:
+    """Make the version that was active before the present one active again."""
+    from gnn.versions import activate as activate_version
+    from gnn.versions import one_before
+
+    run: _Run = context.obj
+    with run.store.exclusive("models"):
+        with run.graph() as graph:
+            id = one_before(graph)
+        _make_ready(run, id)
+        before = activate_version(run.store, id)
+    out.print(f"active: {id} (before: {before or 'none'})", markup=False)
+
+
+@models_app.command()
+def prune(
+    context: typer.Context,
+    keep: Annotated[int, typer.Option(min=1, help="How many versions stay, the active one among them.")] = 2,
+) -> None:
+    """Remove versions that are no longer needed: files, vectors, and their rows in the graph."""
+    from gnn.versions import prune as prune_versions
+
+    run: _Run = context.obj
+    with run.store.exclusive("models"):
+        gone = prune_versions(run.store, keep, run.shelf)
+    out.print(f"removed: {', '.join(gone) or 'none'}", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -217,22 +387,22 @@ def _compare(run: _Run, source: str, part: str, recipe: str | None) -> "tuple[di
         trained_on = read_questions(graph, chosen.questions)
         from_file = source.endswith(".jsonl")
         asked = [] if from_file else read_questions(graph, source)
-    if from_file:
-        asked = read_questions_file(Path(source), index.corpus.article_position)
-    elif not asked:
-        raise NotReady(f"no questions from {source!r} in the graph: run `lexgraph ingest`, or name a .jsonl file")
-    versions = model_ids(chosen, index.key, trained_on)
-    run_one = partial(
-        compare, run.home, index, chosen, versions, source=source, threads=run.settings.threads, progress=run.progress
-    )
-    if from_file:
-        return {"": run_one(asked, split=chosen.splits[0], part="all")}, chosen
-    tables: dict[str, Comparison] = {}
-    for way in (WITH_DESCRIPTION, TITLE):
-        for split in chosen.splits:
-            name = split if way == WITH_DESCRIPTION else f"{split}, {way} alone"
-            tables[name] = run_one(of_split(asked, split, part), split=split, part=part, asked=way)
-    return tables, chosen
+        if from_file:
+            asked = read_questions_file(Path(source), index.corpus.article_position)
+        elif not asked:
+            raise NotReady(f"no questions from {source!r} in the graph: run `lexgraph ingest`, or name a .jsonl file")
+        versions = model_ids(chosen, index.key, trained_on)
+        run_one = partial(
+            compare, run.home, graph, index, chosen, versions, source=source, threads=run.settings.threads, progress=run.progress
+        )
+        if from_file:
+            return {"": run_one(asked, split=chosen.splits[0], part="all")}, chosen
+        tables: dict[str, Comparison] = {}
+        for way in (WITH_DESCRIPTION, TITLE):
+            for split in chosen.splits:
+                name = split if way == WITH_DESCRIPTION else f"{split}, {way} alone"
+                tables[name] = run_one(of_split(asked, split, part), split=split, part=part, asked=way)
+        return tables, chosen
 
 
 @app.command()
@@ -252,7 +422,7 @@ def search(
     chosen = Filter(act, section, _day(in_force_on))
     with run.graph() as graph:
         index = run.index(graph)
-        model = active_model(run.home, graph, index, run.settings.threads)
+        model = active_model(run.home, graph, index.corpus, run.settings.threads, run.shelf)
         retriever = Retriever(index, model, max_query_characters=run.settings.max_query_characters)
         hits = retriever.search(query, mode, filter=chosen, first=first, pooled=pooling)
         for lost in hits.degraded:
@@ -285,7 +455,7 @@ def serve(
     run: _Run = context.obj
     changes = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     settings = run.settings.model_copy(update=changes)
-    load_model = partial(active_model, settings.home, threads=settings.threads)
+    load_model = partial(active_model, settings.home, threads=settings.threads, shelf=run.shelf)
     serve_app(settings, load_model, announce=lambda address: err.print(_first_question(address), markup=False))
 
 
@@ -353,12 +523,14 @@ def _check_index(run: _Run) -> str:
 
 def _check_model(run: _Run) -> str:
     with run.graph() as graph:
-        model = active_model(run.home, graph, run.index(graph), run.settings.threads)
+        model = active_model(run.home, graph, run.index(graph).corpus, run.settings.threads, run.shelf)
         if model is None:
             raise NotReady("no model is active: run `lexgraph train`")
         if read_card(run.home, model.id)["corpus_sha256"] != graph.rows("graph_row")[0]["corpus_sha256"]:
             unseen = int((model.bias == -float("inf")).sum())
-            raise NotReady(f"{model.id} was trained on older law; {unseen:,} articles are new to it: run `lexgraph train`")
+            if unseen:
+                raise NotReady(f"{model.id} has no embedding of {unseen:,} articles: run `lexgraph index`")
+            return f"{model.id}, trained on older law (`lexgraph retrain` takes up the new)"
         return model.id
 
 

@@ -19,12 +19,12 @@ from cypher.store import open_store
 from schema.errors import LexgraphError, NotReady
 from schema.identifiers import MAX_LENGTH
 from schema.settings import Settings
-from search.corpus import Corpus
+from search.corpus import Corpus, read_corpus
 from search.retrieval import Retriever, VectorModel
-from search.text_index import Bm25Options, TextIndex, open_text_index, text_server
+from search.text_index import Bm25Options, index_folder, open_text_index, save_arrays, text_server
 
-LoadModel = Callable[[Graph, TextIndex], VectorModel | None]
-"""Gives the active model of a graph over the positions of its index, or None where none is active."""
+LoadModel = Callable[[Graph, Corpus], VectorModel | None]
+"""Gives the active model of a graph over the positions of its law, or None where none is active."""
 
 Stamp = object
 _LOG = logging.getLogger(__name__)
@@ -123,8 +123,14 @@ def open_snapshot(settings: Settings, store: Store, load_model: LoadModel) -> Sn
     graph = store.reading(settings.query_timeout_s)
     try:
         corpus_sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
-        index = open_text_index(settings.home, corpus_sha256, Bm25Options.of(settings), server=text_server(settings))
-        model = load_model(graph, index)
+        options, server = Bm25Options.of(settings), text_server(settings)
+        folder = index_folder(settings.home, corpus_sha256, options, server=server)
+        if server is not None and corpus_sha256 and not folder.is_dir():
+            # This process has not indexed the law itself: what it needs beside the servers it reads from the graph.
+            server.check(corpus_sha256, options)
+            save_arrays(settings.home, *read_corpus(graph), options, server=server)
+        index = open_text_index(settings.home, corpus_sha256, options, server=server)
+        model = load_model(graph, index.corpus)
         retriever = Retriever(index, model, max_query_characters=settings.max_query_characters)
         snapshot = Snapshot(graph, retriever, stamp)
         # Made now and not by the first requests, which would each make them at the same time.

@@ -44,7 +44,7 @@ def main() -> None:
         sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
         options = Bm25Options()
         index = open_text_index(settings.home, sha256, options)
-        model = active_model(settings.home, graph, index, settings.threads)
+        model = active_model(settings.home, graph, index.corpus, settings.threads)
         questions = of_split(read_questions(graph, "service-public"), "random", "test")
     if model is None:
         raise NotReady("no model is active: run `lexgraph train`")

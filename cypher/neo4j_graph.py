@@ -169,9 +169,12 @@ class Neo4jGraph:
             self.run("RETURN gds.version() AS version", {})
         except BadQuery:
             return None
-        from graphdatascience import GraphDataScience  # a heavy client that few runs need
+        try:  # a heavy client, of the extra `train`; what it computes is computed here as well
+            from graphdatascience import GraphDataScience
 
-        from cypher.gds import Gds
+            from cypher.gds import Gds
+        except ModuleNotFoundError:
+            return None
 
         with _plain_errors(self.server):
             client = GraphDataScience(self._driver, database=self.server.database)

@@ -41,6 +41,11 @@ class Where:
     section: tuple[str, int] | None = None
     day: date | None = None
 
+    @property
+    def beyond_index(self) -> bool:
+        """Whether an index cannot tell: the section lies deeper than the levels that articles carry."""
+        return self.section is not None and self.section[1] > LEVELS
+
     def conditions(self) -> tuple[list[str], dict[str, Any]]:
         """Conditions on ``n`` and their parameters; what a user gives stands in the parameters alone."""
         found: list[str] = []
@@ -49,8 +54,11 @@ class Where:
             if value is not None:
                 found.append(f"n.{name} = ${name}")
                 parameters[name] = value
-        if self.section is not None:
+        if self.section is not None and self.section[1] <= LEVELS:
             found.append(f"n.above_{int(self.section[1])} = $section")
+            parameters["section"] = self.section[0]
+        elif self.section is not None:  # so deep that few articles are below it
+            found.append("EXISTS { MATCH (:Section {id: $section})-[:CONTAINS*1..20]->(n) }")
             parameters["section"] = self.section[0]
         if self.day is not None:
             found += ["n.first_day <= $day", "n.end_day > $day"]
@@ -183,7 +191,7 @@ class VectorStore:
         conditions, parameters = where.conditions()
         parameters |= {"vector": vector.tolist(), "k": int(k)}
         name, property = index_of(model, label), property_of(model)
-        if not conditions or self.filters_in_index:
+        if not conditions or (self.filters_in_index and not where.beyond_index):
             if self.filters_in_index:
                 inside = f" WHERE {' AND '.join(conditions)}" if conditions else ""
                 rows = self._run(

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from cypher.graph import Graph
 from gnn.recipe import Recipe
-from gnn.registry import load_model, model_folder, read_card, read_run
+from gnn.registry import read_card, read_run, served_model
+from gnn.shelf import model_folder
 from schema.errors import NotReady
 from schema.progress import Progress, silent
 from schema.records import Question
@@ -111,6 +113,7 @@ def model_ids(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> 
 
 def compare(
     home: Path,
+    graph: Graph,
     index: TextIndex,
     recipe: Recipe,
     versions: Mapping[Version, str],
@@ -150,7 +153,7 @@ def compare(
         id = versions[Version(name, split)]
         if not model_folder(home, id).is_dir():
             raise NotReady(f"model {id} has not been trained: run `lexgraph train`")
-        retriever = Retriever(index, load_model(home, id, index, threads))
+        retriever = Retriever(index, served_model(home, graph, index.corpus, id, threads))
         seconds = read_run(home, id)["training_s"]
         run(recipe.other(name).system, retriever, Mode.VECTOR, seconds)
         if name == recipe.name:

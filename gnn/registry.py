@@ -16,29 +16,23 @@ from scipy import sparse
 from cypher.graph import Graph, Row, Statements, Store
 from gnn.inductive import ARRAYS, FEATURES, law_folder
 from gnn.query_encoder import JoinedEncoder, Matrix, TowerWeights
+from gnn.shelf import fetch_model, model_folder
 from schema.errors import NotReady, StorageFull
 from schema.records import Question
 from search.corpus import Corpus, CorpusText
 from search.pooling import PoolingWeights
 from search.retrieval import Encode, QuestionMemory, VectorModel
 from search.served_vectors import ServedVectors, bound_of
-from search.text_index import TextIndex
 
 if TYPE_CHECKING:  # torch stays out of a process that only serves
     from gnn.features import Features
     from gnn.recipe import Recipe
     from gnn.training import Trained
 
-FOLDER = "models"
 _TOWER = ("w1", "b1", "w2", "b2")
 _VOTES = ("data", "indices", "indptr")
 
 Card = dict[str, Any]
-
-
-def model_folder(home: Path, id: str) -> Path:
-    """Where a model version lies."""
-    return home / FOLDER / id
 
 
 def question_memory(corpus: Corpus, vectors: Matrix, questions: Sequence[Question]) -> QuestionMemory:
@@ -125,8 +119,8 @@ def read_run(home: Path, id: str) -> Card:
     return json.loads((model_folder(home, id) / "run.json").read_text("utf-8"))
 
 
-def load_model(home: Path, id: str, index: TextIndex, threads: int = 2) -> VectorModel:
-    """A model version over the positions of an index's corpus; embeddings are memory-mapped where they fit as they are.
+def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2) -> VectorModel:
+    """A model version over the positions of a corpus; embeddings are memory-mapped where they fit as they are.
 
     Law that came after the training has its embeddings from `gnn.inductive`; until `lexgraph index` has made them, a
     new article keeps a bias of -inf: other lists find it.
@@ -138,7 +132,6 @@ def load_model(home: Path, id: str, index: TextIndex, threads: int = 2) -> Vecto
     if not folder.is_dir():
         raise NotReady(f"model {id} is named in the graph, but {folder} is not there: run `lexgraph train`")
     card = read_card(home, id)
-    corpus = index.corpus
     extended = law_folder(folder, corpus.sha256)
     place = extended if extended.is_dir() else folder
     arrays: dict[str, Matrix] = {name: np.asarray(np.load(place / f"{name}.npy", mmap_mode="r")) for name in ARRAYS}
@@ -267,15 +260,25 @@ def active_id(graph: Graph) -> str | None:
     return next((row["id"] for row in model_rows(graph) if row["status"] == "active"), None)
 
 
-def active_model(home: Path, graph: Graph, index: TextIndex, threads: int = 2) -> VectorModel | None:
-    """The active model version, over the positions of an index's corpus; None where there is none."""
+def active_model(home: Path, graph: Graph, corpus: Corpus, threads: int = 2, shelf: str = "") -> VectorModel | None:
+    """The active model version, over the positions of a corpus; None where there is none.
+
+    Args:
+        shelf: shared place of model files (`gnn.shelf`), asked for what is not under ``home``.
+    """
     id = active_id(graph)
     if id is None:
         return None
-    model = load_model(home, id, index, threads)
-    if graph.vectors is None:
+    fetch_model(home, shelf, id)
+    return served_model(home, graph, corpus, id, threads)
+
+
+def served_model(home: Path, graph: Graph, corpus: Corpus, id: str, threads: int = 2) -> VectorModel:
+    """A version that asks the server for its nearest articles where the server has its vectors."""
+    model = load_model(home, id, corpus, threads)
+    if graph.vectors is None or not graph.vectors.online(id):
         return model
-    served = ServedVectors(graph.vectors, id, index.corpus, model.scale, trained_bound(home, id, model.scale))
+    served = ServedVectors(graph.vectors, id, corpus, model.scale, trained_bound(home, id, model.scale))
     return replace(model, nearest=served.nearest)
 
 

@@ -14,17 +14,8 @@ from gnn.comparison import Version, judged, model_ids, of_split
 from gnn.features import Features, make_features
 from gnn.fusion_tuning import START, tune_weights
 from gnn.recipe import Recipe
-from gnn.registry import (
-    Entry,
-    active_id,
-    encoding,
-    model_folder,
-    question_memory,
-    read_card,
-    read_run,
-    register,
-    write_model,
-)
+from gnn.registry import Entry, active_id, encoding, question_memory, read_card, read_run, register, write_model
+from gnn.shelf import model_folder, share_model
 from gnn.subgraph_edges import SubgraphEdges, exported_edges, subgraph_edges
 from gnn.training import State, Trained, query_text, train, untrained
 from gnn.versions import make_ready
@@ -56,6 +47,7 @@ def train_recipe(
     questions: Sequence[Question],
     recipe: Recipe,
     *,
+    shelf: str = "",
     threads: int = 2,
     progress: Progress = silent,
 ) -> TrainingReport:
@@ -77,7 +69,8 @@ def train_recipe(
     active = wanted[next(name for name in wanted if name.recipe == recipe.name and name.split == recipe.splits[0])]
     known = {row["id"] for row in graph.rows("models")}
     ids = list(wanted.values())
-    make_ready(store, graph, index, text, active, threads=threads, progress=progress)
+    share_model(home, shelf, active)
+    make_ready(store, graph, index.corpus, text, active, threads=threads, progress=progress)
     if active_id(graph) != active or not known.issuperset(ids):
         entries = [Entry(read_card(home, id), read_run(home, id)["created"], development_metrics(home, id)) for id in ids]
         register(store, entries, active)

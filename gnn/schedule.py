@@ -14,8 +14,9 @@ from cypher.graph import Graph, Store
 from gnn.comparison import judged, of_split
 from gnn.gate import judge
 from gnn.recipe import Recipe
-from gnn.registry import Card, Entry, active_id, load_model, model_folder, read_card, read_run, register
+from gnn.registry import Card, Entry, active_id, read_card, read_run, register, served_model
 from gnn.retraining import development_metrics, serving_version, train_version
+from gnn.shelf import fetch_model, model_folder, share_model
 from gnn.versions import make_ready
 from schema.errors import LexgraphError
 from schema.progress import Progress, silent
@@ -63,6 +64,7 @@ def retrain(
     recipe: Recipe,
     gate: Gate = Gate(),
     *,
+    shelf: str = "",
     threads: int = 2,
     progress: Progress = silent,
 ) -> RunReport:
@@ -85,7 +87,8 @@ def retrain(
         return run.close(Outcome.UNCHANGED, "neither the law, nor the questions, nor the recipe changed", {})
     try:
         train_version(store, graph, index, text, questions, recipe, id, threads=threads, progress=progress)
-        make_ready(store, graph, index, text, id, threads=threads, progress=progress)
+        share_model(store.home, shelf, id)
+        make_ready(store, graph, index.corpus, text, id, threads=threads, progress=progress)
         register(
             store,
             [Entry(read_card(store.home, id), read_run(store.home, id)["created"], development_metrics(store.home, id))],
@@ -95,9 +98,10 @@ def retrain(
         reason = "there was no active model"
         if active is not None:
             asked = judged(index.corpus, of_split(questions, recipe.splits[0], gate.part))
-            make_ready(store, graph, index, text, active, threads=threads, progress=progress)
+            fetch_model(store.home, shelf, active)
+            make_ready(store, graph, index.corpus, text, active, threads=threads, progress=progress)
             old, new = (
-                Retriever(index, load_model(store.home, version, index, threads), max_query_characters=1 << 20)
+                Retriever(index, served_model(store.home, graph, index.corpus, version, threads), max_query_characters=1 << 20)
                 for version in (active, id)
             )
             verdict = judge(old, new, asked, metric=gate.metric, significance=gate.significance, seed=recipe.training.seed)

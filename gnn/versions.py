@@ -5,19 +5,20 @@ import shutil
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from cypher.graph import Graph, Store
 from cypher.vectors import VectorStore
 from gnn.inductive import extend
-from gnn.registry import FOLDER, active_id, flip, load_model, model_folder, model_rows, trained_bound
+from gnn.registry import active_id, flip, load_model, model_rows, trained_bound
+from gnn.shelf import FOLDER, model_folder, remove_shared
 from schema.errors import NotFound, NotReady
 from schema.progress import Progress, silent
 from search.corpus import Corpus, CorpusText
 from search.retrieval import VectorModel
 from search.served_vectors import filter_rows, for_cosine
-from search.text_index import TextIndex
 
 _NEVER = ""
 Advance = Callable[[int], object]
@@ -47,7 +48,7 @@ def versions(store: Store, graph: Graph) -> list[ModelVersion]:
         folder = model_folder(store.home, row["id"])
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else 0
         indexed = graph.vectors.online(row["id"]) if graph.vectors else None
-        values = {**row, "metrics": json.loads(row["metrics"] or "{}"), "activated": row["activated"] or _NEVER}
+        values: dict[str, Any] = {**row, "metrics": json.loads(row["metrics"] or "{}"), "activated": row["activated"] or _NEVER}
         found.append(ModelVersion(**values, bytes=size, indexed=indexed))
     return found[::-1]
 
@@ -55,7 +56,7 @@ def versions(store: Store, graph: Graph) -> list[ModelVersion]:
 def make_ready(
     store: Store,
     graph: Graph,
-    index: TextIndex,
+    corpus: Corpus,
     text: CorpusText,
     id: str,
     *,
@@ -63,7 +64,7 @@ def make_ready(
     threads: int = 2,
     progress: Progress = silent,
 ) -> int:
-    """Make a version fit to serve the law of an index: new law embedded, vectors on the server; how many were made.
+    """Make a version fit to serve the law: new law embedded, vectors on the server; how many were made.
 
     What is there is left alone.
 
@@ -73,14 +74,14 @@ def make_ready(
         ServerUnavailable: the server went away; run again, it goes on.
     """
     folder = model_folder(store.home, id)
-    with progress("embedding new law", None) as advance:
-        renewed = extend(folder, index.corpus, text, words, advance=advance, threads=threads)
+    with progress("embedding new law", 0) as advance:
+        renewed = extend(folder, corpus, text, words, advance=advance, threads=threads)
     if graph.vectors is None:
         return len(renewed.articles) + len(renewed.sections)
-    model = load_model(store.home, id, index, threads)
-    with progress("writing vectors", len(index.corpus.articles) + len(index.corpus.sections)) as advance:
+    model = load_model(store.home, id, corpus, threads)
+    with progress("writing vectors", len(corpus.articles) + len(corpus.sections)) as advance:
         bound = trained_bound(store.home, id, model.scale)
-        return _publish(graph.vectors, index.corpus, model, bound, {*renewed.articles, *renewed.sections}, advance)
+        return _publish(graph.vectors, corpus, model, bound, {*renewed.articles, *renewed.sections}, advance)
 
 
 def _publish(vectors: VectorStore, corpus: Corpus, model: VectorModel, bound: float, renewed: Set[str], advance: Advance) -> int:
@@ -101,50 +102,52 @@ def _publish(vectors: VectorStore, corpus: Corpus, model: VectorModel, bound: fl
     return written
 
 
+def need_version(graph: Graph, id: str) -> None:
+    """Raises: NotFound: the graph names no such version."""
+    if id not in {row["id"] for row in model_rows(graph)}:
+        raise NotFound(f"no such model: {id} (`lexgraph models` lists them)")
+
+
 def activate(store: Store, id: str) -> str | None:
     """Make a version the active one, in one transaction; the one that was active before.
 
     Raises:
         NotFound: the graph names no such version.
-        NotReady: its files or its vectors are not there.
+        NotReady: its files or its vectors are not there (`make_ready` makes the latter).
     """
     with store.writing() as graph:
-        if id not in {row["id"] for row in model_rows(graph)}:
-            raise NotFound(f"no such model: {id} (`lexgraph models` lists them)")
+        need_version(graph, id)
         if not model_folder(store.home, id).is_dir():
             raise NotReady(f"model {id}: {model_folder(store.home, id)} is not there")
         if graph.vectors is not None and not graph.vectors.online(id):
-            raise NotReady(f"model {id}: its vectors are not on the server: run `lexgraph models activate` again")
+            raise NotReady(f"model {id}: its vectors are not on the server: run `lexgraph models activate {id}`")
         before = active_id(graph)
         if before != id:
             graph.atomically(lambda transaction: flip(transaction, id))
         return before
 
 
-def rollback(store: Store) -> tuple[str, str]:
-    """Make the version that was active before the present one active again; both, the present one first.
+def one_before(graph: Graph) -> str:
+    """The version that was active before the present one.
 
     Raises:
         NotReady: there is none to go back to.
     """
-    with store.reading() as graph:
-        rows = model_rows(graph)
+    rows = model_rows(graph)
     active = next((row for row in rows if row["status"] == "active"), None)
     earlier = [row for row in rows if row["activated"] and active and row["activated"] < active["activated"]]
-    if active is None or not earlier:
+    if not earlier:
         raise NotReady("no model version was active before the present one")
-    chosen = max(earlier, key=lambda row: row["activated"])["id"]
-    activate(store, chosen)
-    return active["id"], chosen
+    return max(earlier, key=lambda row: row["activated"])["id"]
 
 
-def prune(store: Store, keep: int) -> list[str]:
+def prune(store: Store, keep: int, shelf: str = "") -> list[str]:
     """Remove all but ``keep`` versions; those removed.
 
     Kept are the active one, those that were active most recently, and what was trained on the same law beside them,
-    for comparison.
+    for comparison. For one job at a time (``store.exclusive("models")``, which the caller holds).
     """
-    with store.exclusive("models"), store.writing() as graph:
+    with store.writing() as graph:
         rows = model_rows(graph)
         served = sorted((row for row in rows if row["activated"]), key=lambda row: (row["status"] == "active", row["activated"]))
         kept = served[-max(keep, 1) :]
@@ -158,6 +161,7 @@ def prune(store: Store, keep: int) -> list[str]:
                 graph.vectors.drop(id)
             graph.write("delete_model", id=id)
             _remove(store.home, id)
+            remove_shared(shelf, id)
         return gone
 
 

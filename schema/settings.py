@@ -40,6 +40,10 @@ class Settings(BaseSettings):
     memory_mb: int = Field(512, ge=64, description="Buffer pool of the embedded graph, in MiB.")
     threads: int = Field(2, ge=1, le=256, description="Threads for encoding and training.")
     recipe: str = Field("gatv2", description="Recipe of the model to train: a name under gnn/recipes or a TOML file.")
+    gate_metric: Literal["R@100", "R@200", "R@500", "MAP", "MRP", "nDCG@10"] = Field(
+        "R@100", description="Measure on development questions that a retrained model may not lose."
+    )
+    gate_significance: float = Field(0.05, gt=0, lt=1, description="Probability, one-sided, below which a loss counts.")
     bm25_k1: float = Field(1.2, gt=0, description="BM25 over articles: saturation of the term frequency (k1).")
     bm25_b: float = Field(0.75, ge=0, le=1, description="BM25 over articles: normalisation by length (b).")
     section_bm25_k1: float = Field(1.5, gt=0, description="BM25 over whole sections: k1.")

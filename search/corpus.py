@@ -29,11 +29,13 @@ NO_START, NO_END = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which articles may answer: of one act, below one section, in force on one day."""
+    """Which articles may answer: of one act, below one section, in force on one day, of one kind of act or jurisdiction."""
 
     act: str | None = None
     section: str | None = None
     in_force_on: date | None = None
+    kind: str | None = None
+    jurisdiction: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,18 +45,22 @@ class Corpus:
     Attributes:
         sha256: fingerprint of the law that this was made from.
         acts, sections, articles: identifiers; acts by identifier, the others in reading order.
+        kinds, jurisdictions: of the acts.
         article_parent: int32[n], position of the section an article stands in, or -1 - act.
         section_parent: int32[m], likewise.
         article_act: int32[n], position of the act.
         stem: int32[n], group of the articles of an act that share the stem of their number.
         valid_from, valid_to: int32[n], days since 1970-01-01; the end is exclusive.
         cites: int32[e, 2], pairs of article positions (citing, cited), each once.
+        authority: float32[n], PageRank over CITES (`cypher.authority`).
     """
 
     sha256: str
     acts: list[str]
     sections: list[str]
     articles: list[str]
+    kinds: list[str]
+    jurisdictions: list[str]
     article_parent: Ints
     section_parent: Ints
     article_act: Ints
@@ -62,6 +68,7 @@ class Corpus:
     valid_from: Ints
     valid_to: Ints
     cites: Ints
+    authority: npt.NDArray[np.float32]
 
     @cached_property
     def article_position(self) -> dict[str, int]:
@@ -104,36 +111,38 @@ class Corpus:
         number = days_of(day, NO_START)
         return (self.valid_from <= number) & (number < self.valid_to)
 
-    def mask(self, act: str | None = None, section: str | None = None, in_force_on: date | None = None) -> Mask | None:
-        """bool[n]: the articles that pass every filter given; None where none is.
-
-        Raises:
-            NotFound: no such act or section.
-        """
-        masks: list[Mask] = []
-        if act is not None:
-            if act not in self.acts:
-                raise NotFound(f"no such act: {act}")
-            masks.append(self.article_act == self.acts.index(act))
-        if section is not None:
-            if section not in self.section_position:
-                raise NotFound(f"no such section: {section}")
-            masks.append(self.below(self.section_position[section]))
-        if in_force_on is not None:
-            masks.append(self.in_force_on(in_force_on))
-        return np.logical_and.reduce(masks) if masks else None
-
     def passing(self, filter: Filter) -> Mask | None:
         """bool[n]: the articles that pass a filter; None where all do.
 
         Raises:
             NotFound: it names no act or section.
         """
-        return self.mask(filter.act, filter.section, filter.in_force_on)
+        masks: list[Mask] = []
+        if filter.act is not None:
+            if filter.act not in self.acts:
+                raise NotFound(f"no such act: {filter.act}")
+            masks.append(self.article_act == self.acts.index(filter.act))
+        if filter.section is not None:
+            if filter.section not in self.section_position:
+                raise NotFound(f"no such section: {filter.section}")
+            masks.append(self.below(self.section_position[filter.section]))
+        if filter.in_force_on is not None:
+            masks.append(self.in_force_on(filter.in_force_on))
+        for wanted, values in ((filter.kind, self.kinds), (filter.jurisdiction, self.jurisdictions)):
+            if wanted is not None:
+                masks.append(np.array([value == wanted for value in values], bool)[self.article_act])
+        return np.logical_and.reduce(masks) if masks else None
+
+    def level(self, section: int) -> int:
+        """How deep a section lies: 1 below its act."""
+        level, parent = 1, int(self.section_parent[section])
+        while parent >= 0:
+            level, parent = level + 1, int(self.section_parent[parent])
+        return level
 
     def save(self, folder: Path) -> None:
         """Write the corpus into a folder, the same bytes for the same corpus."""
-        names = {"sha256": self.sha256, "acts": self.acts, "sections": self.sections, "articles": self.articles}
+        names = {name: getattr(self, name) for name in _NAMES}
         (folder / "corpus.json").write_text(json.dumps(names, ensure_ascii=False), encoding="utf-8")
         for name in _ARRAYS:
             np.save(folder / f"{name}.npy", getattr(self, name))
@@ -145,7 +154,8 @@ class Corpus:
         return cls(**names, **{name: np.load(folder / f"{name}.npy") for name in _ARRAYS})
 
 
-_ARRAYS = ("article_parent", "section_parent", "article_act", "stem", "valid_from", "valid_to", "cites")
+_NAMES = ("sha256", "acts", "sections", "articles", "kinds", "jurisdictions")
+_ARRAYS = ("article_parent", "section_parent", "article_act", "stem", "valid_from", "valid_to", "cites", "authority")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +163,7 @@ class CorpusText:
     """The words of a corpus: texts and numbers of articles, headings of sections, titles of acts, by position.
 
     Attributes:
-        languages, jurisdictions, kinds: of the acts.
+        languages: of the acts.
         article_headings: "" where an article has none.
     """
 
@@ -162,8 +172,6 @@ class CorpusText:
     numbers: list[str]
     texts: list[str]
     languages: list[str]
-    jurisdictions: list[str]
-    kinds: list[str]
     article_headings: list[str]
 
     def digest(self, article: int) -> str:
@@ -213,6 +221,8 @@ def read_corpus(graph: Graph) -> tuple[Corpus, CorpusText]:
         acts=[act["id"] for act in acts],
         sections=[row["id"] for row in sections],
         articles=[row["id"] for row in articles],
+        kinds=[act["kind"] for act in acts],
+        jurisdictions=[act["jurisdiction"] for act in acts],
         article_parent=np.array(article_parent, np.int32),
         section_parent=np.array(section_parent, np.int32),
         article_act=np.array(article_act, np.int32),
@@ -220,6 +230,7 @@ def read_corpus(graph: Graph) -> tuple[Corpus, CorpusText]:
         valid_from=np.array([days_of(row["valid_from"], NO_START) for row in articles], np.int32),
         valid_to=np.array([days_of(row["valid_to"], NO_END) for row in articles], np.int32),
         cites=np.array(pairs, np.int32).reshape(-1, 2),
+        authority=np.array([row["authority"] or 0.15 for row in articles], np.float32),
     )
     text = CorpusText(
         titles=[act["title"] for act in acts],
@@ -227,8 +238,6 @@ def read_corpus(graph: Graph) -> tuple[Corpus, CorpusText]:
         numbers=[row["number"] for row in articles],
         texts=[row["text"] for row in articles],
         languages=[act["language"] for act in acts],
-        jurisdictions=[act["jurisdiction"] for act in acts],
-        kinds=[act["kind"] for act in acts],
         article_headings=[row["heading"] or "" for row in articles],
     )
     return corpus, text

@@ -561,6 +561,9 @@ class ElasticLexical:
         if filter.in_force_on is not None:
             # A group passes when any article that stands in it does.
             clauses.append({"term": {"in_force": days_of(filter.in_force_on, NO_END)}})
+        for name, value in (("kind", filter.kind), ("jurisdiction", filter.jurisdiction)):
+            if value is not None:
+                clauses.append({"term": {name: value}})
         return clauses
 
     def _dense(self, answer: Fields, kind: Kind, n: int) -> Scores:

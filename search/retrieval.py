@@ -20,8 +20,9 @@ Matrix = npt.NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Matrix]
 """Texts of queries to their embeddings, float32[queries, d]."""
 Nearest = Callable[[npt.NDArray[np.float32], Filter, int], tuple[npt.NDArray[np.intp], Scores]]
-"""``nearest(vector, filter, k)``: positions of up to k articles that pass the filter, those of the highest cosine
-with a vector of unit length, and the cosines (float32). Raises ServerUnavailable, QueryTimeout or NotReady."""
+"""``nearest(vector, filter, k)``: positions of up to k articles that pass the filter, those with the highest scaled
+cosine plus bias for a query of unit length, and these scores (float32). Raises ServerUnavailable, QueryTimeout or
+NotReady."""
 
 TEXT, VECTORS = "text", "vectors"
 """What an answer can lack: the lists of the text index, that of the vectors."""
@@ -260,10 +261,8 @@ class Retriever:
             dense *= np.float32(model.scale)
             dense += bias
             return dense
-        positions, cosines = model.nearest(vector, filter, NEAREST)
-        known = np.float32(model.scale) * cosines + bias[positions]
-        dense = np.full(len(bias), known[np.isfinite(known)].min(initial=np.inf), np.float32)
-        dense[~np.isfinite(dense)] = 0
+        positions, known = model.nearest(vector, filter, NEAREST)
+        dense = np.full(len(bias), known.min() if len(known) else 0, np.float32)
         dense[positions] = known
         return dense
 

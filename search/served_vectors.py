@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cypher.vectors import VectorStore, Where
-from search.corpus import Corpus
+from search.corpus import Corpus, Filter
 
 Matrix = npt.NDArray[np.float32]
 Scores = npt.NDArray[np.float32]
@@ -47,7 +47,7 @@ class ServedVectors:
     scale: float
     bound: float
 
-    def nearest(self, query: npt.NDArray[np.float32], where: Where, k: int) -> tuple[Positions, Scores]:
+    def nearest(self, query: npt.NDArray[np.float32], filter: Filter, k: int) -> tuple[Positions, Scores]:
         """Positions of the k best articles that pass a filter, best first, and their logits.
 
         Raises:
@@ -55,13 +55,19 @@ class ServedVectors:
             QueryTimeout: it did not answer in time.
         """
         asked = np.concatenate([query, np.array([1, 0], np.float32)])
-        found = self.store.nearest(self.model, "Article", asked, k, where)
+        found = self.store.nearest(self.model, "Article", asked, k, self._where(filter))
         place = self.corpus.article_position
         known = [(place[n.id], n.cosine) for n in found if n.id in place]  # law may have come that the index lacks
         positions = np.array([position for position, _ in known], np.intp)
         cosines = np.array([cosine for _, cosine in known], np.float64)
         length = np.sqrt((float(query @ query) + 1) * (1 + self.bound**2))
         return positions, (self.scale * length * cosines).astype(np.float32)
+
+    def _where(self, filter: Filter) -> Where:
+        section = None
+        if filter.section is not None:
+            section = (filter.section, self.corpus.level(self.corpus.section_position[filter.section]))
+        return Where(filter.act, filter.kind, filter.jurisdiction, section, filter.in_force_on)
 
 
 def filter_rows(corpus: Corpus) -> Iterator[dict[str, Any]]:
@@ -73,8 +79,8 @@ def filter_rows(corpus: Corpus) -> Iterator[dict[str, Any]]:
         act = int(corpus.article_act[position])
         yield {
             "id": id,
-            "act_kind": corpus.act_kinds[act],
-            "jurisdiction": corpus.act_jurisdictions[act],
+            "act_kind": corpus.kinds[act],
+            "jurisdiction": corpus.jurisdictions[act],
             "first_day": int(corpus.valid_from[position]),
             "end_day": int(corpus.valid_to[position]),
             "above": above.get(int(corpus.article_parent[position]), ()),

@@ -142,9 +142,26 @@ def build_text_index(
         StorageFull: the disk is full; no index was touched.
         ServerUnavailable: the server does not answer; a second run goes on where this one stopped.
     """
-    folder = index_folder(home, corpus.sha256, options, server=server)
     if server is not None:
         server.load(corpus, text, options, progress=progress)
+    return save_arrays(home, corpus, text, options, server=server, progress=progress)
+
+
+def save_arrays(
+    home: Path,
+    corpus: Corpus,
+    text: CorpusText,
+    options: Bm25Options,
+    *,
+    server: "ElasticText | None" = None,
+    progress: Progress = silent,
+) -> Path:
+    """The folder of an index on this machine, made unless it is there: of a server's index, the arrays of the law alone.
+
+    Raises:
+        StorageFull: the disk is full; no index was touched.
+    """
+    folder = index_folder(home, corpus.sha256, options, server=server)
     if folder.is_dir():
         return folder
     part = folder.with_suffix(".part")
@@ -178,6 +195,8 @@ def open_text_index(home: Path, corpus_sha256: str, options: Bm25Options, *, ser
     Raises:
         NotReady: it has not been made.
     """
+    if not corpus_sha256:
+        raise NotReady("the law is being loaded, or its load was cut off: run `lexgraph ingest` again")
     folder = index_folder(home, corpus_sha256, options, server=server)
     if not folder.is_dir():
         raise NotReady("the text index does not hold the law of the graph: run `lexgraph index`")

@@ -14,9 +14,8 @@ from api.app import make_app
 from cypher.graph import Graph
 from schema.settings import Settings
 from search.analysis import analyzer
-from search.corpus import read_corpus
+from search.corpus import Corpus, read_corpus
 from search.retrieval import Matrix, VectorModel
-from search.text_index import TextIndex
 
 Ask = Callable[..., dict[str, Any]]
 DIMENSIONS = 128
@@ -31,7 +30,7 @@ def encode(texts: Sequence[str]) -> Matrix:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
-def word_model(graph: Graph, index: TextIndex) -> VectorModel:
+def word_model(graph: Graph, corpus: Corpus) -> VectorModel:
     """A model that knows texts, headings and titles by their words."""
     corpus, text = read_corpus(graph)
     return VectorModel(
@@ -46,7 +45,7 @@ def word_model(graph: Graph, index: TextIndex) -> VectorModel:
     )
 
 
-def no_model(graph: Graph, index: TextIndex) -> None:
+def no_model(graph: Graph, corpus: Corpus) -> None:
     """No model is active."""
 
 

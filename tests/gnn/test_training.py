@@ -164,7 +164,7 @@ def test_law_that_the_model_has_not_seen_is_found_by_the_other_lists(own_home: P
         corpus, text = read_corpus(graph)
         build_text_index(own_home, corpus, text, Bm25Options())
         index = open_text_index(own_home, corpus.sha256, Bm25Options())
-        model = active_model(own_home, graph, index)
+        model = active_model(own_home, graph, index.corpus)
     assert model is not None
     position = corpus.article_position["fr/LEGITEXT000000000002/L3"]
     assert np.isneginf(model.bias[position])
@@ -180,7 +180,7 @@ def test_a_version_named_in_the_graph_whose_files_are_gone_is_a_clear_error(own_
     with open_graph(own_home) as graph:
         sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
         with pytest.raises(NotReady, match=active):
-            active_model(own_home, graph, open_text_index(own_home, sha256, Bm25Options()))
+            active_model(own_home, graph, open_text_index(own_home, sha256, Bm25Options()).corpus)
 
 
 def test_a_killed_training_leaves_nothing_half_and_ends_like_an_undisturbed_one(
@@ -204,7 +204,7 @@ def test_a_killed_training_leaves_nothing_half_and_ends_like_an_undisturbed_one(
             id = active_id(graph)
             if id is not None:
                 sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
-                assert active_model(disturbed, graph, open_text_index(disturbed, sha256, Bm25Options())) is not None
+                assert active_model(disturbed, graph, open_text_index(disturbed, sha256, Bm25Options()).corpus) is not None
     assert landed >= 5
     assert _start(disturbed, recipe_file).wait() == 0
     assert _contents(disturbed) == _contents(undisturbed)

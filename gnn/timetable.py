@@ -1,0 +1,86 @@
+"""Work on a timetable, in the foreground: cron's own fields, through APScheduler."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from schema.errors import BadSetting, MissingExtra
+
+if TYPE_CHECKING:
+    from apscheduler.triggers.cron import CronTrigger
+
+_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+
+
+def run_on(cron: str, work: Callable[[], object], announce: Callable[[str], object]) -> None:
+    """Run ``work`` whenever the timetable says so (UTC), until interrupted; never twice at once, a missed time once.
+
+    Args:
+        cron: minute, hour, day of month, month, day of week (0 and 7 are Sunday, as in crontab).
+        announce: told when the next time is.
+
+    Raises:
+        BadSetting: that is no timetable.
+        MissingExtra: APScheduler is not installed.
+    """
+    try:
+        from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_EXECUTED
+        from apscheduler.schedulers.blocking import BlockingScheduler
+    except ModuleNotFoundError:
+        raise MissingExtra("a timetable needs APScheduler: install lexgraph[train]") from None
+    trigger = trigger_of(cron)
+    scheduler = BlockingScheduler(timezone="UTC")
+    job = scheduler.add_job(work, trigger, max_instances=1, coalesce=True, misfire_grace_time=None)
+
+    def tell(event: object = None) -> None:
+        next_time = getattr(job, "next_run_time", None) or trigger.get_next_fire_time(None, datetime.now(UTC))
+        announce("never" if next_time is None else next_time.isoformat(timespec="minutes"))
+
+    scheduler.add_listener(tell, EVENT_JOB_EXECUTED | EVENT_JOB_ERROR)
+    tell()
+    try:
+        scheduler.start()
+    except (KeyboardInterrupt, SystemExit):
+        scheduler.shutdown(wait=False)
+
+
+def trigger_of(cron: str) -> "CronTrigger":
+    """The times of a crontab line.
+
+    Raises:
+        BadSetting: it is none.
+    """
+    from apscheduler.triggers.cron import CronTrigger
+
+    fields = cron.split()
+    if len(fields) != 5:
+        raise BadSetting(f"not a timetable: {cron!r} (five fields: minute, hour, day of month, month, day of week)")
+    try:
+        return CronTrigger.from_crontab(" ".join([*fields[:4], _days_of_week(fields[4])]), timezone="UTC")
+    except ValueError as error:
+        raise BadSetting(f"not a timetable: {cron!r} ({error})") from None
+
+
+def _days_of_week(field: str) -> str:
+    """Names for numbers: cron counts from Sunday, APScheduler from Monday."""
+    days: list[str] = []
+    for part in field.lower().split(","):
+        span, _, step = part.partition("/")
+        if span == "*":
+            first, last = 0, 6
+        else:
+            ends = [_day(end) for end in span.split("-")]
+            first, last = ends[0], ends[-1]
+        if last < first:
+            last += 7
+        days += [_DAYS[day % 7] for day in range(first, last + 1, int(step or 1))]
+    return ",".join(dict.fromkeys(days))
+
+
+def _day(name: str) -> int:
+    if name in _DAYS:
+        return _DAYS.index(name)
+    number = int(name)
+    if not 0 <= number <= 7:
+        raise ValueError(f"no day of the week: {name}")
+    return number
