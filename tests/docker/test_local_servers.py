@@ -79,7 +79,8 @@ def test_a_paused_server_answers_when_it_is_resumed(own_neo4j: OwnNeo4j) -> None
 
 
 def test_shared_neo4j_has_graph_data_science_and_the_browser(neo4j_2026: Neo4jServer) -> None:
-    assert neo4j_2026.query("CALL dbms.components() YIELD versions, edition") == [[["2026.05.0"], "community"]]
+    components = neo4j_2026.query("CALL dbms.components() YIELD name, versions, edition")
+    assert ["Neo4j Kernel", ["2026.05.0"], "community"] in components
     assert neo4j_2026.query("RETURN gds.version()") == [["2.26.0"]]
     assert neo4j_2026.request("GET", "/browser/")[0] == 200
 
@@ -150,7 +151,7 @@ def test_a_leftover_pid_of_another_process_is_left_alone(tmp_path: Path, strange
     (tmp_path / "server.json").write_text(json.dumps({"process": Process.of(stranger.pid)}))
     assert server.running  # the same pid with the same birth is the server
     server.kill()
-    assert stranger.wait(10) == -signal.SIGKILL
+    assert not Process.of(stranger.pid).alive
 
 
 def test_stop_without_a_start_does_nothing(tmp_path: Path) -> None:
