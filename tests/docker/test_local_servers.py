@@ -85,6 +85,31 @@ def test_shared_neo4j_has_graph_data_science_and_the_browser(neo4j_2026: Neo4jSe
     assert neo4j_2026.request("GET", "/browser/")[0] == 200
 
 
+@pytest.mark.skipif("PYTEST_XDIST_WORKER" not in os.environ, reason="groups are of runs on several workers")
+def test_all_tests_of_a_shared_server_are_one_group(neo4j_2026: Neo4jServer, request: pytest.FixtureRequest) -> None:
+    """The versions of pytest and pytest-xdist must fit each other, or the groups vanish without a word."""
+    assert request.node.nodeid.endswith("@neo4j_2026")
+
+
+def test_start_prints_the_settings_to_use(
+    neo4j_2026: Neo4jServer,
+    elasticsearch_server: ElasticsearchServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With servers that run already, which `make servers` leaves as they are."""
+    before = neo4j_2026.process, elasticsearch_server.process
+    monkeypatch.setattr(local_servers, "development_servers", lambda: (neo4j_2026, elasticsearch_server))
+    assert main(["start"]) == 0
+    assert (neo4j_2026.process, elasticsearch_server.process) == before
+    exports = dict(line.removeprefix("export ").split("=", 1) for line in capsys.readouterr().out.splitlines()[:3])
+    assert exports == {
+        "LEXGRAPH_GRAPH": neo4j_2026.address,
+        "LEXGRAPH_GRAPH_PASSWORD": neo4j_2026.password,
+        "LEXGRAPH_TEXT": elasticsearch_server.address,
+    }
+
+
 def test_wipe_leaves_an_empty_database(neo4j_5: Neo4jServer) -> None:
     assert neo4j_5.query("RETURN gds.version()") == [["2.13.9"]]
     neo4j_5.query("CREATE CONSTRAINT kept FOR (n:Kept) REQUIRE n.i IS UNIQUE")
