@@ -41,7 +41,9 @@ def stranger() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_neo4j_keeps_its_data_ports_and_password(own_neo4j: OwnNeo4j) -> None:
-    server = own_neo4j()
+    """Killed, started again, paused, resumed, stopped."""
+    server = own_neo4j(config={"db.transaction.timeout": "30s"})
+    assert server.query("SHOW SETTINGS 'db.transaction.timeout' YIELD value") == [["30s"]]
     address, password = server.address, server.password
     server.query("UNWIND range(1, 7) AS i CREATE (:Kept {i: i})")
 
@@ -58,24 +60,17 @@ def test_neo4j_keeps_its_data_ports_and_password(own_neo4j: OwnNeo4j) -> None:
     assert stat.S_IMODE((server.home / "password").stat().st_mode) == 0o600
     assert server.request("POST", "/db/neo4j/query/v2", {"statement": "RETURN 1"}, ("neo4j", "neo4j"))[0] == 401
 
-    again.stop()
-    assert not server.running
-    assert Process.of(first.pid if first else 0).born == ""
-    assert "Stopped" in server.log.read_text()
-
-
-def test_a_paused_server_answers_when_it_is_resumed(own_neo4j: OwnNeo4j) -> None:
-    server = own_neo4j(config={"db.transaction.timeout": "30s"})
-    assert server.query("SHOW SETTINGS 'db.transaction.timeout' YIELD value") == [["30s"]]
+    assert first is not None
     server.pause()
-    process = server.process
-    assert process is not None
-    assert local_servers._status(process.pid)[0] == "T"
+    assert local_servers._status(first.pid)[0] == "T"
     server.resume()
     assert server.query("RETURN 1") == [[1]]
+
     server.pause()
-    server.stop()  # a server that stands still is stopped as well
+    again.stop()  # a server that stands still is stopped as well
     assert not server.running
+    assert Process.of(first.pid).born == ""
+    assert "Stopped" in server.log.read_text()
 
 
 def test_shared_neo4j_has_graph_data_science_and_the_browser(neo4j_2026: Neo4jServer) -> None:
@@ -125,7 +120,7 @@ def test_wipe_leaves_an_empty_database(neo4j_5: Neo4jServer) -> None:
 
 def test_elasticsearch_keeps_its_documents(tmp_path: Path) -> None:
     """Run as root too, in a folder that only root may enter, as pytest's is."""
-    server = ElasticsearchServer(home=tmp_path / "elasticsearch")
+    server = ElasticsearchServer(home=tmp_path / "elasticsearch", short_lived=True)
     start_or_skip(server)
     try:
         address = server.address
