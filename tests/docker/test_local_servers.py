@@ -148,7 +148,7 @@ def test_a_server_ends_with_the_run_that_asked_for_it(tmp_path: Path) -> None:
     home = tmp_path / "orphan"
     code = (
         "import os; from pathlib import Path; from docker.local_servers import Neo4jServer\n"
-        f"server = Neo4jServer(home=Path({str(home)!r}), gds=False); server.start(dies_with=os.getpid())\n"
+        f"server = Neo4jServer(home=Path({str(home)!r}), gds=False, short_lived=True); server.start(dies_with=os.getpid())\n"
         "print(server.process.pid, flush=True); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -219,6 +219,21 @@ def test_missing_maven_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "error: Neo4j 2026.05.0 is downloaded by Maven, which is not installed: apt-get install maven"
     ]
     assert [file.name for file in tmp_path.iterdir()] == [".lock"]  # nothing half-made
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("", pytest.skip.Exception), ("true", pytest.fail.Exception)])
+def test_tests_are_skipped_without_maven_and_fail_in_ci(
+    ci: str, outcome: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEXGRAPH_SERVERS", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setattr(local_servers, "find_java", lambda product: tmp_path)  # pyright: ignore
+    monkeypatch.setattr("tests.servers.find_java", lambda product: tmp_path)  # pyright: ignore
+    with pytest.raises(outcome, match="apt-get install maven"):
+        need(NEO4J_5)
+    with pytest.raises(outcome, match="apt-get install maven"):
+        start_or_skip(Neo4jServer(NEO4J_5, tmp_path / "home"))
 
 
 def test_a_failed_download_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
