@@ -254,7 +254,7 @@ class Retriever:
         return Ranking(dense, {"vector": RankedList.of(dense)})
 
     def _dense(self, model: VectorModel, vector: npt.NDArray[np.float32], filter: Filter, bias: Scores) -> Scores:
-        """float32[n]: scaled cosines with a bias; of what a server's search did not give, the lowest that it gave."""
+        """float32[n]: scaled cosines with a bias; what a server's search did not give comes just below what it gave."""
         if model.nearest is None:
             dense = model.articles @ vector
             dense *= np.float32(model.scale)
@@ -262,8 +262,9 @@ class Retriever:
             return dense
         positions, cosines = model.nearest(vector, filter, NEAREST)
         known = np.float32(model.scale) * cosines + bias[positions]
-        dense = np.full(len(bias), known[np.isfinite(known)].min(initial=np.inf), np.float32)
-        dense[~np.isfinite(dense)] = 0
+        given = known[np.isfinite(known)]
+        below = np.nextafter(given.min(), np.float32(-np.inf)) if len(given) else np.float32(0)
+        dense = np.full(len(bias), below, np.float32)
         dense[positions] = known
         return dense
 
