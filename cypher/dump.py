@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from cypher.graph import Graph
 from schema.labels import EDGES, NODES
 
-_LEFT_OUT = {("Model", "created"), ("Article", "authority")}
+_LEFT_OUT = {("Model", "created"), ("Model", "activated"), ("Article", "authority")}
 """What tells when, and what follows from the rest; the journal of runs is left out as well."""
 _JOURNAL = "Run"
 

@@ -3,7 +3,7 @@
 // name: models
 MATCH (m:Model)
 RETURN m.id AS id, m.created AS created, m.recipe AS recipe, m.encoder AS encoder, m.dimensions AS dimensions,
-       m.corpus_sha256 AS corpus_sha256, m.metrics AS metrics, m.status AS status
+       m.corpus_sha256 AS corpus_sha256, m.metrics AS metrics, m.status AS status, m.activated AS activated
 ORDER BY created, id;
 
 // name: delete_model
@@ -12,27 +12,24 @@ MATCH (m:Model {id: $id}) DELETE m;
 // name: create_model
 CREATE (:Model {
   id: $id, created: $created, recipe: $recipe, encoder: $encoder, dimensions: $dimensions,
-  corpus_sha256: $corpus_sha256, metrics: $metrics, status: $status
+  corpus_sha256: $corpus_sha256, metrics: $metrics, status: $status, activated: $activated
 });
 
 // name: retire_models
 MATCH (m:Model {status: 'active'}) SET m.status = 'ready';
 
 // name: activate_model
-MATCH (m:Model {id: $id}) SET m.status = 'active';
+MATCH (m:Model {id: $id}) SET m.status = 'active', m.activated = $now;
 
 // name: stamp
 // engine: neo4j
 MATCH (g:Graph {id: 'graph'})
 OPTIONAL MATCH (m:Model {status: 'active'})
-RETURN g.corpus_sha256 AS corpus_sha256, g.questions_sha256 AS questions_sha256, g.indexed AS indexed, max(m.id) AS active;
+RETURN g.corpus_sha256 AS corpus_sha256, g.questions_sha256 AS questions_sha256, max(m.id) AS active;
 
 // name: lock_holder
 // engine: neo4j
 MATCH (l:Lock {id: $id}) WHERE l.expires >= timestamp() RETURN l.holder AS holder;
-
-// name: model_status
-MATCH (m:Model {id: $id}) SET m.status = $status;
 
 // name: create_run
 CREATE (:Run {

@@ -24,7 +24,6 @@ LEVELS = 10
 EXACT_LIMIT = 20_000
 """Articles that pass a filter, up to which a server that cannot filter inside its index scores each of them."""
 BUILD_TIMEOUT_S = 3600
-_NO_START, _NO_END = -(1 << 31), (1 << 31) - 1
 LABELS = ("Article", "Section")
 _FILTERS = ("act_id", "act_kind", "jurisdiction", "first_day", "end_day", *(f"above_{level}" for level in range(1, LEVELS + 1)))
 
@@ -55,7 +54,7 @@ class Where:
             parameters["section"] = self.section[0]
         if self.day is not None:
             found += ["n.first_day <= $day", "n.end_day > $day"]
-            parameters["day"] = days(self.day, 0)
+            parameters["day"] = (self.day - date(1970, 1, 1)).days
         return found, parameters
 
 
@@ -65,11 +64,6 @@ class Neighbour:
 
     id: str
     cosine: float
-
-
-def days(day: date | None, missing: int) -> int:
-    """Days since 1970-01-01."""
-    return missing if day is None else (day - date(1970, 1, 1)).days
 
 
 def property_of(model: str) -> str:
@@ -119,8 +113,8 @@ class VectorStore:
             advance(len(rows))
 
     def write_filters(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write what articles are filtered by: rows of ``id``, ``act_kind``, ``jurisdiction``, ``first_day``,
-        ``end_day`` and ``above``, the identifiers of the sections above from the act down.
+        """Write what articles are filtered by: rows of ``id``, ``act_kind``, ``jurisdiction``, ``first_day`` and
+        ``end_day`` (days since 1970-01-01, the end exclusive), and ``above``, the sections above from the act down.
 
         Only what differs is written: a change of an indexed property has the vector indexed again.
         """
@@ -247,8 +241,8 @@ def _filter_values(row: Mapping[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {
         "act_kind": row["act_kind"],
         "jurisdiction": row["jurisdiction"],
-        "first_day": days(row["first_day"], _NO_START),
-        "end_day": days(row["end_day"], _NO_END),
+        "first_day": row["first_day"],
+        "end_day": row["end_day"],
     }
     above = list(row["above"])[:LEVELS]
     return values | {f"above_{level}": id for level, id in enumerate(above + [None] * (LEVELS - len(above)), 1)}

@@ -4,7 +4,8 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from schema.records import Question
 from search.corpus import Corpus, CorpusText
 from search.pooling import PoolingWeights
 from search.retrieval import Encode, QuestionMemory, VectorModel
+from search.served_vectors import ServedVectors, bound_of
 from search.text_index import TextIndex
 
 if TYPE_CHECKING:  # torch stays out of a process that only serves
@@ -167,6 +169,11 @@ def load_model(home: Path, id: str, index: TextIndex, threads: int = 2) -> Vecto
     )
 
 
+def trained_bound(home: Path, id: str, scale: float) -> float:
+    """`search.served_vectors.bound_of` a version as it was trained, whatever law it serves by now."""
+    return bound_of(np.load(model_folder(home, id) / "bias.npy"), scale)
+
+
 def encoding(encoder: JoinedEncoder, tower: TowerWeights | None) -> Encode:
     """Queries to embeddings: the encoder, then the query tower where one was trained."""
     if tower is None:
@@ -213,11 +220,13 @@ class Entry:
 
 def register(store: Store, entries: Sequence[Entry], active: str | None) -> None:
     """Enter model versions into the graph and, where one is named, make it active: all in one transaction."""
+    dimensions = {e.card["id"]: _dimensions(store.home, e.card["id"]) for e in entries}
 
     def enter(graph: Statements) -> None:
+        there = {row["id"]: row for row in graph.rows("models")}
         for entry in entries:
             card = entry.card
-            dimensions = np.load(model_folder(store.home, card["id"]) / "articles.npy", mmap_mode="r").shape[1]
+            before = there.get(card["id"], {"status": "ready", "activated": ""})
             graph.write("delete_model", id=card["id"])
             graph.write(
                 "create_model",
@@ -225,20 +234,27 @@ def register(store: Store, entries: Sequence[Entry], active: str | None) -> None
                 created=entry.created,
                 recipe=card["recipe"]["name"],
                 encoder=card["recipe"]["encoder"]["name"],
-                dimensions=int(dimensions),
+                dimensions=dimensions[card["id"]],
                 corpus_sha256=card["corpus_sha256"],
                 metrics=json.dumps(entry.metrics, sort_keys=True),
-                status="ready",
+                status=before["status"],
+                activated=before["activated"] or "",
             )
-        if active is not None:
-            graph.write("retire_models")
-            graph.write("activate_model", id=active)
+        if active is not None and there.get(active, {"status": ""})["status"] != "active":
+            flip(graph, active)
 
     with store.writing() as graph:
-        was = active_id(graph)
         graph.atomically(enter)
-        if active is None and was is not None:
-            graph.write("activate_model", id=was)
+
+
+def _dimensions(home: Path, id: str) -> int:
+    return int(np.load(model_folder(home, id) / "articles.npy", mmap_mode="r").shape[1])
+
+
+def flip(transaction: Statements, id: str) -> None:
+    """Move the active pointer, within a transaction."""
+    transaction.write("retire_models")
+    transaction.write("activate_model", id=id, now=datetime.now(UTC).isoformat(timespec="microseconds"))
 
 
 def model_rows(graph: Graph) -> list[Row]:
@@ -254,7 +270,13 @@ def active_id(graph: Graph) -> str | None:
 def active_model(home: Path, graph: Graph, index: TextIndex, threads: int = 2) -> VectorModel | None:
     """The active model version, over the positions of an index's corpus; None where there is none."""
     id = active_id(graph)
-    return None if id is None else load_model(home, id, index, threads)
+    if id is None:
+        return None
+    model = load_model(home, id, index, threads)
+    if graph.vectors is None:
+        return model
+    served = ServedVectors(graph.vectors, id, index.corpus, model.scale, trained_bound(home, id, model.scale))
+    return replace(model, nearest=served.nearest)
 
 
 def _write_json(path: Path, value: object) -> None:

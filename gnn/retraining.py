@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from cypher.graph import Graph, Store
-from gnn.comparison import judged, model_ids, of_split
+from gnn.comparison import Version, judged, model_ids, of_split
 from gnn.features import Features, make_features
 from gnn.fusion_tuning import START, tune_weights
 from gnn.recipe import Recipe
@@ -25,7 +25,9 @@ from gnn.registry import (
     register,
     write_model,
 )
+from gnn.subgraph_edges import SubgraphEdges, exported_edges, subgraph_edges
 from gnn.training import State, Trained, query_text, train, untrained
+from gnn.versions import make_ready
 from schema.errors import BadSetting
 from schema.progress import Progress, silent
 from schema.records import Question
@@ -65,12 +67,9 @@ def train_recipe(
         BadSetting: a recipe is not there, or there are no questions to train on.
         StorageFull: the disk is full; versions written before stay.
     """
-    for split in recipe.splits:
-        for part in ("train", "development"):
-            if not of_split(questions, split, part):
-                raise BadSetting(f"recipe {recipe.name}: no {part} questions from {recipe.questions!r} in the {split} split")
+    _check_questions(recipe, questions, recipe.splits)
     home = store.home
-    session = _Session(home, index, text, questions, threads, progress)
+    session = _Session(home, graph, index, text, questions, threads, progress)
     wanted = model_ids(recipe, index.key, questions)
     for name, id in wanted.items():
         if not model_folder(home, id).is_dir():
@@ -78,13 +77,50 @@ def train_recipe(
     active = wanted[next(name for name in wanted if name.recipe == recipe.name and name.split == recipe.splits[0])]
     known = {row["id"] for row in graph.rows("models")}
     ids = list(wanted.values())
+    make_ready(store, graph, index, text, active, threads=threads, progress=progress)
     if active_id(graph) != active or not known.issuperset(ids):
-        entries = [Entry(read_card(home, id), read_run(home, id)["created"], _development_metrics(home, id)) for id in ids]
+        entries = [Entry(read_card(home, id), read_run(home, id)["created"], development_metrics(home, id)) for id in ids]
         register(store, entries, active)
     return TrainingReport(active, session.trained, [id for id in ids if id not in session.trained])
 
 
-def _development_metrics(home: Path, id: str) -> dict[str, float]:
+def serving_version(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> str:
+    """The version that serves: of the recipe itself, on its first split."""
+    return model_ids(recipe, index_key, questions)[Version(recipe.name, recipe.splits[0])]
+
+
+def train_version(
+    store: Store,
+    graph: Graph,
+    index: TextIndex,
+    text: CorpusText,
+    questions: Sequence[Question],
+    recipe: Recipe,
+    id: str,
+    *,
+    threads: int = 2,
+    progress: Progress = silent,
+) -> None:
+    """Train the version that serves, and no other, unless its files are there.
+
+    Raises:
+        BadSetting: there are no questions to train on.
+        StorageFull: the disk is full.
+    """
+    _check_questions(recipe, questions, recipe.splits[:1])
+    if not model_folder(store.home, id).is_dir():
+        _Session(store.home, graph, index, text, questions, threads, progress).make(recipe, recipe.splits[0], id)
+
+
+def _check_questions(recipe: Recipe, questions: Sequence[Question], splits: Sequence[str]) -> None:
+    for split in splits:
+        for part in ("train", "development"):
+            if not of_split(questions, split, part):
+                raise BadSetting(f"recipe {recipe.name}: no {part} questions from {recipe.questions!r} in the {split} split")
+
+
+def development_metrics(home: Path, id: str) -> dict[str, float]:
+    """R@100 and MAP of the epoch that was kept, in percent; empty for an encoder that was not trained."""
     card = read_card(home, id)
     if card["best_epoch"] < 0:
         return {}
@@ -96,9 +132,16 @@ class _Session:
     """Makes model versions; features and the states that others start from are made once."""
 
     def __init__(
-        self, home: Path, index: TextIndex, text: CorpusText, questions: Sequence[Question], threads: int, progress: Progress
+        self,
+        home: Path,
+        graph: Graph,
+        index: TextIndex,
+        text: CorpusText,
+        questions: Sequence[Question],
+        threads: int,
+        progress: Progress,
     ) -> None:
-        self.home, self.index, self.text, self.questions = home, index, text, questions
+        self.home, self.graph, self.index, self.text, self.questions = home, graph, index, text, questions
         self.threads, self.progress = threads, progress
         self.trained: list[str] = []
         self._features: dict[str, Features] = {}
@@ -160,6 +203,7 @@ class _Session:
             features,
             of_split(self.questions, split, "train"),
             of_split(self.questions, split, "development"),
+            edges=self._edges(recipe),
             start=start,
             threads=self.threads,
             progress=self.progress,
@@ -167,6 +211,13 @@ class _Session:
         # Only the parameters are kept: the embeddings of many versions would fill the memory.
         self._states[recipe.name, split] = result.state
         return result
+
+    def _edges(self, recipe: Recipe) -> SubgraphEdges:
+        """From the server where the graph is on one: through a projection of GDS, else by statements."""
+        kinds = recipe.document.edges
+        return (
+            subgraph_edges(self.corpus, kinds) if self.graph.vectors is None else exported_edges(self.graph, self.corpus, kinds)
+        )
 
     def _features_of(self, recipe: Recipe) -> Features:
         key = recipe.encoder.model_dump_json()

@@ -117,6 +117,7 @@ NODES = (
             "corpus_sha256": "STRING",
             "metrics": "STRING",
             "status": "STRING",
+            "activated": "STRING",
         },
     ),
     NodeLabel(

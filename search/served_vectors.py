@@ -1,0 +1,81 @@
+"""Nearest articles from a server's vector index, as the logits that the model's own files give.
+
+A model scores an article by ``τ cos(q, d) + b``. An index knows cosines alone, so each article is stored with two more
+coordinates that make the order of the cosines the order of these scores (Bachrach et al., "Speeding Up the Xbox
+Recommender System Using a Euclidean Transformation for Inner-Product Spaces", RecSys 2014, section 3).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cypher.vectors import VectorStore, Where
+from search.corpus import Corpus
+
+Matrix = npt.NDArray[np.float32]
+Scores = npt.NDArray[np.float32]
+Positions = npt.NDArray[np.intp]
+
+
+def bound_of(bias: Scores, scale: float) -> float:
+    """The largest bias, in units of cosine: the norm of every stored vector follows from it."""
+    known = bias[np.isfinite(bias)]
+    return float(np.abs(known).max(initial=0) / scale)
+
+
+def for_cosine(articles: Matrix, bias: Scores, scale: float, bound: float) -> Matrix:
+    """float32[n, d + 2]: articles as they are stored: ``[d, b / τ, √(B² - (b / τ)²)]``, all of the same norm."""
+    share = np.clip(np.where(np.isfinite(bias), bias, 0) / scale, -bound, bound).astype(np.float32)
+    rest = np.sqrt(np.maximum(np.float32(bound) ** 2 - share**2, 0))
+    return np.concatenate([articles, share[:, None], rest[:, None]], axis=1, dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class ServedVectors:
+    """The articles of one model version on a server.
+
+    Attributes:
+        bound: `bound_of` the version's bias, as it was trained.
+    """
+
+    store: VectorStore
+    model: str
+    corpus: Corpus
+    scale: float
+    bound: float
+
+    def nearest(self, query: npt.NDArray[np.float32], where: Where, k: int) -> tuple[Positions, Scores]:
+        """Positions of the k best articles that pass a filter, best first, and their logits.
+
+        Raises:
+            ServerUnavailable: the server does not answer.
+            QueryTimeout: it did not answer in time.
+        """
+        asked = np.concatenate([query, np.array([1, 0], np.float32)])
+        found = self.store.nearest(self.model, "Article", asked, k, where)
+        place = self.corpus.article_position
+        known = [(place[n.id], n.cosine) for n in found if n.id in place]  # law may have come that the index lacks
+        positions = np.array([position for position, _ in known], np.intp)
+        cosines = np.array([cosine for _, cosine in known], np.float64)
+        length = np.sqrt((float(query @ query) + 1) * (1 + self.bound**2))
+        return positions, (self.scale * length * cosines).astype(np.float32)
+
+
+def filter_rows(corpus: Corpus) -> Iterator[dict[str, Any]]:
+    """What articles are filtered by on the server (`cypher.vectors.VectorStore.write_filters`)."""
+    above: dict[int, tuple[str, ...]] = {}
+    for section, parent in enumerate(corpus.section_parent.tolist()):  # parents come before their children
+        above[section] = (*above.get(parent, ()), corpus.sections[section])
+    for position, id in enumerate(corpus.articles):
+        act = int(corpus.article_act[position])
+        yield {
+            "id": id,
+            "act_kind": corpus.act_kinds[act],
+            "jurisdiction": corpus.act_jurisdictions[act],
+            "first_day": int(corpus.valid_from[position]),
+            "end_day": int(corpus.valid_to[position]),
+            "above": above.get(int(corpus.article_parent[position]), ()),
+        }
