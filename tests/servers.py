@@ -85,7 +85,7 @@ def servers_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def _alone_on(product: Product, home: Path) -> Iterator[Neo4jServer]:
     """The shared server of a product, started if need be, empty, and this worker's until the module ends."""
-    server = Neo4jServer(product, home)
+    server = Neo4jServer(product, home, short_lived=True)
     home.parent.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(f"{home}.lock", timeout=300):
@@ -113,7 +113,7 @@ def neo4j_5(servers_home: Path) -> Iterator[Neo4jServer]:
 @pytest.fixture(scope="session")
 def elasticsearch_server(servers_home: Path) -> ElasticsearchServer:
     """The shared Elasticsearch. Both workers use it at once: each test takes a prefix of its own for its indexes."""
-    server = ElasticsearchServer(home=servers_home / "elasticsearch")
+    server = ElasticsearchServer(home=servers_home / "elasticsearch", short_lived=True)
     start_or_skip(server)
     return server
 
@@ -124,7 +124,7 @@ def own_neo4j(tmp_path: Path) -> Iterator[OwnNeo4j]:
     made: list[Neo4jServer] = []
 
     def make(product: Product = NEO4J_2026, config: Mapping[str, str] | None = None, gds: bool = False) -> Neo4jServer:
-        server = Neo4jServer(product, tmp_path / f"own-neo4j-{len(made)}", config or {}, gds=gds)
+        server = Neo4jServer(product, tmp_path / f"own-neo4j-{len(made)}", config or {}, gds=gds, short_lived=True)
         made.append(server)
         start_or_skip(server)
         return server
@@ -140,7 +140,7 @@ def own_elasticsearch(tmp_path: Path) -> Iterator[Callable[..., ElasticsearchSer
     made: list[ElasticsearchServer] = []
 
     def make(config: Mapping[str, str] | None = None) -> ElasticsearchServer:
-        server = ElasticsearchServer(home=tmp_path / f"own-elasticsearch-{len(made)}", config=config or {})
+        server = ElasticsearchServer(home=tmp_path / f"own-elasticsearch-{len(made)}", config=config or {}, short_lived=True)
         made.append(server)
         start_or_skip(server)
         return server

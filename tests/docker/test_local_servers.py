@@ -41,7 +41,9 @@ def stranger() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_neo4j_keeps_its_data_ports_and_password(own_neo4j: OwnNeo4j) -> None:
-    server = own_neo4j()
+    """Killed, started again, paused, resumed, stopped."""
+    server = own_neo4j(config={"db.transaction.timeout": "30s"})
+    assert server.query("SHOW SETTINGS 'db.transaction.timeout' YIELD value") == [["30s"]]
     address, password = server.address, server.password
     server.query("UNWIND range(1, 7) AS i CREATE (:Kept {i: i})")
 
@@ -58,30 +60,49 @@ def test_neo4j_keeps_its_data_ports_and_password(own_neo4j: OwnNeo4j) -> None:
     assert stat.S_IMODE((server.home / "password").stat().st_mode) == 0o600
     assert server.request("POST", "/db/neo4j/query/v2", {"statement": "RETURN 1"}, ("neo4j", "neo4j"))[0] == 401
 
-    again.stop()
+    assert first is not None
+    server.pause()
+    assert local_servers._status(first.pid)[0] == "T"
+    server.resume()
+    assert server.query("RETURN 1") == [[1]]
+
+    server.pause()
+    again.stop()  # a server that stands still is stopped as well
     assert not server.running
-    assert Process.of(first.pid if first else 0).born == ""
+    assert Process.of(first.pid).born == ""
     assert "Stopped" in server.log.read_text()
 
 
-def test_a_paused_server_answers_when_it_is_resumed(own_neo4j: OwnNeo4j) -> None:
-    server = own_neo4j(config={"db.transaction.timeout": "30s"})
-    assert server.query("SHOW SETTINGS 'db.transaction.timeout' YIELD value") == [["30s"]]
-    server.pause()
-    process = server.process
-    assert process is not None
-    assert local_servers._status(process.pid)[0] == "T"
-    server.resume()
-    assert server.query("RETURN 1") == [[1]]
-    server.pause()
-    server.stop()  # a server that stands still is stopped as well
-    assert not server.running
-
-
 def test_shared_neo4j_has_graph_data_science_and_the_browser(neo4j_2026: Neo4jServer) -> None:
-    assert neo4j_2026.query("CALL dbms.components() YIELD versions, edition") == [[["2026.05.0"], "community"]]
+    components = neo4j_2026.query("CALL dbms.components() YIELD name, versions, edition")
+    assert ["Neo4j Kernel", ["2026.05.0"], "community"] in components
     assert neo4j_2026.query("RETURN gds.version()") == [["2.26.0"]]
     assert neo4j_2026.request("GET", "/browser/")[0] == 200
+
+
+@pytest.mark.skipif("PYTEST_XDIST_WORKER" not in os.environ, reason="groups are of runs on several workers")
+def test_all_tests_of_a_shared_server_are_one_group(neo4j_2026: Neo4jServer, request: pytest.FixtureRequest) -> None:
+    """The versions of pytest and pytest-xdist must fit each other, or the groups vanish without a word."""
+    assert request.node.nodeid.endswith("@neo4j_2026")
+
+
+def test_start_prints_the_settings_to_use(
+    neo4j_2026: Neo4jServer,
+    elasticsearch_server: ElasticsearchServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With servers that run already, which `make servers` leaves as they are."""
+    before = neo4j_2026.process, elasticsearch_server.process
+    monkeypatch.setattr(local_servers, "development_servers", lambda: (neo4j_2026, elasticsearch_server))
+    assert main(["start"]) == 0
+    assert (neo4j_2026.process, elasticsearch_server.process) == before
+    exports = dict(line.removeprefix("export ").split("=", 1) for line in capsys.readouterr().out.splitlines()[:3])
+    assert exports == {
+        "LEXGRAPH_GRAPH": neo4j_2026.address,
+        "LEXGRAPH_GRAPH_PASSWORD": neo4j_2026.password,
+        "LEXGRAPH_TEXT": elasticsearch_server.address,
+    }
 
 
 def test_wipe_leaves_an_empty_database(neo4j_5: Neo4jServer) -> None:
@@ -99,7 +120,7 @@ def test_wipe_leaves_an_empty_database(neo4j_5: Neo4jServer) -> None:
 
 def test_elasticsearch_keeps_its_documents(tmp_path: Path) -> None:
     """Run as root too, in a folder that only root may enter, as pytest's is."""
-    server = ElasticsearchServer(home=tmp_path / "elasticsearch")
+    server = ElasticsearchServer(home=tmp_path / "elasticsearch", short_lived=True)
     start_or_skip(server)
     try:
         address = server.address
@@ -127,7 +148,7 @@ def test_a_server_ends_with_the_run_that_asked_for_it(tmp_path: Path) -> None:
     home = tmp_path / "orphan"
     code = (
         "import os; from pathlib import Path; from docker.local_servers import Neo4jServer\n"
-        f"server = Neo4jServer(home=Path({str(home)!r}), gds=False); server.start(dies_with=os.getpid())\n"
+        f"server = Neo4jServer(home=Path({str(home)!r}), gds=False, short_lived=True); server.start(dies_with=os.getpid())\n"
         "print(server.process.pid, flush=True); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -150,7 +171,7 @@ def test_a_leftover_pid_of_another_process_is_left_alone(tmp_path: Path, strange
     (tmp_path / "server.json").write_text(json.dumps({"process": Process.of(stranger.pid)}))
     assert server.running  # the same pid with the same birth is the server
     server.kill()
-    assert stranger.wait(10) == -signal.SIGKILL
+    assert not Process.of(stranger.pid).alive
 
 
 def test_stop_without_a_start_does_nothing(tmp_path: Path) -> None:
@@ -198,6 +219,21 @@ def test_missing_maven_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "error: Neo4j 2026.05.0 is downloaded by Maven, which is not installed: apt-get install maven"
     ]
     assert [file.name for file in tmp_path.iterdir()] == [".lock"]  # nothing half-made
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("", pytest.skip.Exception), ("true", pytest.fail.Exception)])
+def test_tests_are_skipped_without_maven_and_fail_in_ci(
+    ci: str, outcome: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEXGRAPH_SERVERS", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setattr(local_servers, "find_java", lambda product: tmp_path)  # pyright: ignore
+    monkeypatch.setattr("tests.servers.find_java", lambda product: tmp_path)  # pyright: ignore
+    with pytest.raises(outcome, match="apt-get install maven"):
+        need(NEO4J_5)
+    with pytest.raises(outcome, match="apt-get install maven"):
+        start_or_skip(Neo4jServer(NEO4J_5, tmp_path / "home"))
 
 
 def test_a_failed_download_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
