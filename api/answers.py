@@ -10,7 +10,7 @@ from api.law import Article, article_of
 from api.loading import Reading
 from api.pages import PageInfo, Window
 from api.snapshot import Snapshot
-from search.retrieval import Filter, Hit, Mode
+from search.retrieval import Filter, Hits, Mode
 from search.snippets import snippet
 
 strawberry.enum(
@@ -84,6 +84,9 @@ class SearchConnection:
     page_info: PageInfo
     took_ms: float = strawberry.field(description="Time that the retrieval took, in milliseconds.")
     model: str | None = strawberry.field(description="Identifier of the active model version; null where none is.")
+    degraded: list[str] = strawberry.field(
+        description="What could not be asked: `text` (the text index), `vectors` (vector search); the others rank alone."
+    )
 
 
 async def answer(
@@ -95,12 +98,13 @@ async def answer(
         BadQuery: the query is empty or too long, `first` is out of bounds, `after` is no cursor of this search.
         NotFound: the filter names no act or section.
         NotReady: the mode needs a model, and none is active.
+        ServerUnavailable, QueryTimeout: neither the text index nor vector search answers.
     """
     only = Filter() if condition is None else Filter(condition.act, condition.section, condition.in_force_on)
     what = ["search", query.strip(), mode.value, only.act, only.section, only.in_force_on, pooled]
     window = Window.of(what, first, after, reading.settings.max_page)
 
-    def search(snapshot: Snapshot) -> list[Hit]:
+    def search(snapshot: Snapshot) -> Hits:
         return snapshot.retriever.search(query, mode, filter=only, first=window.first + 1, offset=window.offset, pooled=pooled)
 
     began = time.perf_counter()
@@ -118,4 +122,6 @@ async def answer(
         )
         for (cursor, hit), row in zip(page.items, rows, strict=True)
     ]
-    return SearchConnection(edges=edges, page_info=page.info, took_ms=took_ms, model=reading.snapshot.model_id)
+    return SearchConnection(
+        edges=edges, page_info=page.info, took_ms=took_ms, model=reading.snapshot.model_id, degraded=list(hits.degraded)
+    )

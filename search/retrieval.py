@@ -255,14 +255,22 @@ class Retriever:
         return Ranking(dense, {"vector": RankedList.of(dense)})
 
     def _dense(self, model: VectorModel, vector: npt.NDArray[np.float32], filter: Filter, bias: Scores) -> Scores:
-        """float32[n]: scaled cosines with a bias; of what a server's search did not give, the lowest that it gave."""
+        """float32[n]: scaled cosines with a bias; what a server's search did not give comes just below what it gave."""
         if model.nearest is None:
             dense = model.articles @ vector
             dense *= np.float32(model.scale)
             dense += bias
             return dense
+<<<<<<< HEAD
         positions, known = model.nearest(vector, filter, NEAREST)
         dense = np.full(len(bias), known.min() if len(known) else 0, np.float32)
+=======
+        positions, cosines = model.nearest(vector, filter, NEAREST)
+        known = np.float32(model.scale) * cosines + bias[positions]
+        given = known[np.isfinite(known)]
+        below = np.nextafter(given.min(), np.float32(-np.inf)) if len(given) else np.float32(0)
+        dense = np.full(len(bias), below, np.float32)
+>>>>>>> text
         dense[positions] = known
         return dense
 

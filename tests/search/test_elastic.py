@@ -540,3 +540,33 @@ def test_progress_counts_documents(law: Law, text: ElasticText) -> None:
     text.load(*law, OPTIONS, progress=counting(done.append))
     assert done == list(range(1, 19))
     text.load(*law, OPTIONS, progress=silent)
+
+
+# -- from the command line -----------------------------------------------------------------------------------------
+
+
+def test_the_command_line_indexes_searches_and_checks_on_the_server(
+    tmp_path: Path, text: ElasticText, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from lexgraph import app
+
+    def run(*arguments: str) -> str:
+        app(["--quiet", *arguments], standalone_mode=False)
+        return capsys.readouterr().out
+
+    monkeypatch.setenv("LEXGRAPH_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LEXGRAPH_TEXT", text.address)
+    monkeypatch.setenv("LEXGRAPH_TEXT_PREFIX", text.prefix)
+    run("ingest", str(write_law(tmp_path / "law")))
+    assert "articles: 10 added" in run("index")
+    assert "nothing changed" in run("index")
+    assert "L121-2" in run("search", "licenciement du boulanger malade", "--first", "1")
+    assert "in step" in run("status")
+    folders = [folder.name for folder in (tmp_path / "home" / "index").iterdir()]
+    assert len(folders) == 1
+    assert not (tmp_path / "home" / "index" / folders[0] / "articles").exists(), "BM25 is on the server alone"
+    monkeypatch.delenv("LEXGRAPH_TEXT")
+    with pytest.raises(NotReady, match="run `lexgraph index`"):
+        run("search", "pain")
+    run("index")
+    assert "L121-2" in run("search", "licenciement du boulanger malade", "--first", "1")

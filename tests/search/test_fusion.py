@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from search.fusion import Scores, head_of, reciprocal_rank, standard_scores, top, weighted
+from search.fusion import DEPTH, Scores, head_of, reciprocal_rank, standard_scores, top, weighted
 
 OUT = -np.inf
 ANY_SCORES = arrays(np.float32, st.integers(1, 40), elements=st.sampled_from([OUT, -3.0, -1.0, 0.0, 0.5, 2.0, 7.0]))
@@ -80,3 +80,18 @@ def test_an_article_that_one_list_lacks_is_ranked_by_the_other() -> None:
 def test_the_top_is_the_head_of_the_sorted_list(values: Scores, k: int) -> None:
     expected = [i for i in sorted(range(len(values)), key=lambda i: (-values[i], i)) if values[i] > OUT][: max(k, 0)]
     assert top(values, k).tolist() == expected
+
+
+def test_what_a_server_cuts_off_below_the_head_does_not_change_what_is_fused() -> None:
+    """An index that gives the best `DEPTH` alone, 0 for all others, is as good as one that gives all scores."""
+    random = np.random.default_rng(3)
+    scores = random.gamma(1, size=5 * DEPTH).astype(np.float32)
+    scores[random.random(len(scores)) < 0.3] = 0
+    mask = random.random(len(scores)) < 0.5
+    for allowed in (np.ones(len(scores), bool), mask):
+        full = np.where(allowed, scores, np.float32(-np.inf))
+        cut = np.zeros_like(scores)
+        best = top(full, DEPTH)
+        cut[best] = scores[best]
+        cut = np.where(allowed, cut, np.float32(-np.inf))
+        np.testing.assert_array_equal(standard_scores(full), standard_scores(cut))

@@ -1,0 +1,148 @@
+"""What is answered when the text index or the vector search is away: the rest, and it says so."""
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import sparse
+
+from schema.errors import LexgraphError, NotReady, QueryTimeout, ServerUnavailable
+from search.corpus import Filter
+from search.retrieval import DEEPEST, Mode, QuestionMemory, Retriever, VectorModel
+from search.text_index import TextIndex
+from tests.search.test_retrieval import random_model, retriever_of
+from tests.tiny_law import BAKERS_ID, MILLERS_ID
+
+Scores = npt.NDArray[np.float32]
+Found = tuple[npt.NDArray[np.intp], Scores]
+AWAY = [ServerUnavailable("down"), QueryTimeout("slow"), NotReady("no index there")]
+
+
+@dataclasses.dataclass
+class Away:
+    """A text index that does not answer."""
+
+    error: LexgraphError
+
+    def lists(self, query: str, filter: Filter) -> dict[str, Scores]:
+        raise self.error
+
+
+@pytest.fixture(scope="module")
+def index(tiny_home: Path) -> TextIndex:
+    return retriever_of(tiny_home, with_model=False).index
+
+
+def model_of(index: TextIndex) -> VectorModel:
+    """A model whose vectors mean nothing, and that gives every query the same one."""
+    model = random_model(index.corpus)
+    vector = model.encode(["any"])
+    return dataclasses.replace(model, encode=lambda queries: np.repeat(vector, len(queries), axis=0))
+
+
+def without_text(index: TextIndex, error: LexgraphError = AWAY[0]) -> TextIndex:
+    return dataclasses.replace(index, lexical=Away(error))
+
+
+def away(error: LexgraphError) -> Callable[..., Found]:
+    """A vector search that does not answer."""
+
+    def nearest(vector: Scores, filter: Filter, k: int) -> Found:
+        raise error
+
+    return nearest
+
+
+def served(index: TextIndex, model: VectorModel) -> VectorModel:
+    """The model with its vectors on a server, which filters by itself and gives at most three."""
+
+    def nearest(vector: Scores, filter: Filter, k: int) -> Found:
+        cosines = model.articles @ vector
+        mask = index.corpus.passing(filter)
+        allowed = np.flatnonzero(np.ones(len(cosines), bool) if mask is None else mask)
+        best = allowed[np.argsort(-cosines[allowed])][: min(k, 3)]
+        return best, cosines[best]
+
+    return dataclasses.replace(model, nearest=nearest)
+
+
+@pytest.mark.parametrize("error", AWAY, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.BM25])
+@pytest.mark.parametrize("filter", [Filter(), Filter(act=MILLERS_ID)])
+def test_without_text_vectors_rank_alone(index: TextIndex, error: LexgraphError, mode: Mode, filter: Filter) -> None:
+    model = model_of(index)
+    hits = Retriever(without_text(index, error), model).search("pain", mode, filter=filter, first=DEEPEST)
+    alone = Retriever(index, model).search("pain", Mode.VECTOR, filter=filter, first=DEEPEST)
+    assert hits.degraded == ("text",)
+    assert alone.degraded == ()
+    assert {hit.id for hit in hits} == {hit.id for hit in alone}
+    assert all(set(hit.places) == {"vector"} for hit in hits)
+    assert hits
+
+
+@pytest.mark.parametrize("error", AWAY, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.VECTOR])
+def test_without_vectors_words_rank_alone(index: TextIndex, error: LexgraphError, mode: Mode) -> None:
+    model = dataclasses.replace(model_of(index), nearest=away(error))
+    hits = Retriever(index, model).search("baguette", mode)
+    assert hits[0].id == f"{BAKERS_ID}/L111-2"
+    assert hits.degraded == ("vectors",)
+    assert all("vector" not in hit.places for hit in hits)
+
+
+def test_words_rank_alone_even_where_the_model_gives_them_no_weight(index: TextIndex) -> None:
+    model = dataclasses.replace(model_of(index), nearest=away(AWAY[0]), weights={"vector": 1.0, "bm25": 0.0})
+    hits = Retriever(index, model).search("baguette")
+    assert hits[0].id == f"{BAKERS_ID}/L111-2"
+
+
+def test_training_questions_vote_whatever_is_away(index: TextIndex) -> None:
+    model = model_of(index)
+    votes = sparse.csr_array(np.eye(1, len(index.corpus.articles), 4, dtype=np.float32))
+    memory = QuestionMemory(model.encode(["pain"]), votes)
+    model = dataclasses.replace(model, questions=memory, weights={**model.weights, "questions": 1.0})
+    hits = Retriever(without_text(index), model).search("pain", first=DEEPEST)
+    assert "questions" in next(hit for hit in hits if hit.position == 4).places
+
+
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.BM25, Mode.VECTOR])
+def test_without_either_the_error_says_both(index: TextIndex, mode: Mode) -> None:
+    model = dataclasses.replace(model_of(index), nearest=away(QueryTimeout("vectors are slow")))
+    retriever = Retriever(without_text(index, ServerUnavailable("text is down")), model)
+    with pytest.raises(ServerUnavailable) as caught:
+        retriever.search("pain", mode)
+    assert "text is down" in str(caught.value)
+    assert "vectors are slow" in str(caught.value)
+
+
+@pytest.mark.parametrize("error", AWAY, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.BM25])
+def test_without_text_and_without_a_model_the_error_comes_out(index: TextIndex, error: LexgraphError, mode: Mode) -> None:
+    with pytest.raises(type(error), match=str(error)):
+        Retriever(without_text(index, error), None).search("pain", mode)
+
+
+def test_figures_are_not_made_of_half_an_answer(index: TextIndex) -> None:
+    with pytest.raises(ServerUnavailable, match="down"):
+        Retriever(without_text(index), model_of(index)).scores("pain")
+
+
+def test_an_error_of_another_kind_is_not_swallowed(index: TextIndex) -> None:
+    broken = dataclasses.replace(index, lexical=Away(LexgraphError("a fault of ours")))
+    with pytest.raises(LexgraphError, match="a fault of ours"):
+        Retriever(broken, model_of(index)).search("pain")
+
+
+@pytest.mark.parametrize("filter", [Filter(), Filter(act=BAKERS_ID), Filter(act=MILLERS_ID)])
+def test_vectors_from_a_server_rank_first_what_they_rank_here(index: TextIndex, filter: Filter) -> None:
+    model = model_of(index)
+    here = Retriever(index, model).search("pain", Mode.VECTOR, filter=filter)
+    there = Retriever(index, served(index, model)).search("pain", Mode.VECTOR, filter=filter)
+    assert [hit.id for hit in there[:3]] == [hit.id for hit in here[:3]]
+    assert {hit.id for hit in there} == {hit.id for hit in here}
+    hybrid = Retriever(index, served(index, model)).search("pain", filter=filter)
+    assert {hit.id for hit in hybrid} == {hit.id for hit in here}
+    assert hybrid.degraded == ()
