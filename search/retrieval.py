@@ -261,16 +261,9 @@ class Retriever:
             dense *= np.float32(model.scale)
             dense += bias
             return dense
-<<<<<<< HEAD
         positions, known = model.nearest(vector, filter, NEAREST)
-        dense = np.full(len(bias), known.min() if len(known) else 0, np.float32)
-=======
-        positions, cosines = model.nearest(vector, filter, NEAREST)
-        known = np.float32(model.scale) * cosines + bias[positions]
-        given = known[np.isfinite(known)]
-        below = np.nextafter(given.min(), np.float32(-np.inf)) if len(given) else np.float32(0)
+        below = np.nextafter(known.min(), np.float32(-np.inf)) if len(known) else np.float32(0)
         dense = np.full(len(bias), below, np.float32)
->>>>>>> text
         dense[positions] = known
         return dense
 
