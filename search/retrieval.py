@@ -20,9 +20,9 @@ Matrix = npt.NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Matrix]
 """Texts of queries to their embeddings, float32[queries, d]."""
 Nearest = Callable[[npt.NDArray[np.float32], Filter, int], tuple[npt.NDArray[np.intp], Scores]]
-"""``nearest(vector, filter, k)``: positions of up to k articles that pass the filter, those with the highest scaled
-cosine plus bias for a query of unit length, and these scores (float32). Raises ServerUnavailable, QueryTimeout or
-NotReady."""
+"""``nearest(vector, filter, k)``: positions of up to k articles that pass the filter, those that score highest, and
+their scores as the model gives them (float32: the scaled cosine with the vector, and the article's bias). Raises
+ServerUnavailable, QueryTimeout or NotReady."""
 
 TEXT, VECTORS = "text", "vectors"
 """What an answer can lack: the lists of the text index, that of the vectors."""
@@ -262,7 +262,8 @@ class Retriever:
             dense += bias
             return dense
         positions, known = model.nearest(vector, filter, NEAREST)
-        below = np.nextafter(known.min(), np.float32(-np.inf)) if len(known) else np.float32(0)
+        given = known[np.isfinite(known)]
+        below = np.nextafter(given.min(), np.float32(-np.inf)) if len(given) else np.float32(0)
         dense = np.full(len(bias), below, np.float32)
         dense[positions] = known
         return dense

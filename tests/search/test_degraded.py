@@ -60,11 +60,11 @@ def served(index: TextIndex, model: VectorModel) -> VectorModel:
     """The model with its vectors on a server, which filters by itself and gives at most three."""
 
     def nearest(vector: Scores, filter: Filter, k: int) -> Found:
-        cosines = model.articles @ vector
+        scores = np.float32(model.scale) * (model.articles @ vector) + model.bias
         mask = index.corpus.passing(filter)
-        allowed = np.flatnonzero(np.ones(len(cosines), bool) if mask is None else mask)
-        best = allowed[np.argsort(-cosines[allowed])][: min(k, 3)]
-        return best, cosines[best]
+        allowed = np.flatnonzero(np.ones(len(scores), bool) if mask is None else mask)
+        best = allowed[np.argsort(-scores[allowed])][: min(k, 3)]
+        return best, scores[best]
 
     return dataclasses.replace(model, nearest=nearest)
 
