@@ -197,8 +197,8 @@ class VectorStore:
             if self.filters_in_index:
                 inside = f" WHERE {' AND '.join(conditions)}" if conditions else ""
                 rows = self._run(
-                    f"CYPHER 25 MATCH (n:{label}) SEARCH n IN (VECTOR INDEX {name} FOR $vector{inside} LIMIT $asked) SCORE AS score "
-                    "RETURN n.id AS id, score ORDER BY score DESC, id LIMIT $k",
+                    f"CYPHER 25 MATCH (n:{label}) SEARCH n IN (VECTOR INDEX {name} FOR $vector{inside} LIMIT $asked) "
+                    "SCORE AS score RETURN n.id AS id, score ORDER BY score DESC, id LIMIT $k",
                     parameters | {"asked": int(k) + MORE},
                 )
             else:
