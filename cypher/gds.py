@@ -52,6 +52,22 @@ class Gds:
             identifiers[node]: float(score) for node, score in zip(rows["nodeId"].tolist(), rows["score"].tolist(), strict=True)
         }
 
+    def write_ranks(self, name: str) -> None:
+        """Store PageRank as a property of every article, without leaving the server."""
+        if not self._client.run_cypher("MATCH (a:Article)-[:CITES]->(:Article) RETURN 1 LIMIT 1").shape[0]:
+            self._client.run_cypher(f"MATCH (a:Article) SET a.{name} = $least", {"least": 1 - DAMPING})
+            return
+        with self._projection(["Article"], ["CITES"]) as graph:
+            self._client.page_rank.write(
+                graph,
+                write_property=name,
+                damping_factor=DAMPING,
+                max_iterations=ITERATIONS,
+                tolerance=TOLERANCE,
+                concurrency=4,
+                write_concurrency=4,
+            )
+
     def edges(self, kind: str, tail: str, head: str) -> Pairs:
         """Pairs of identifiers joined by a kind of edge between two labels, each once, in order."""
         labels = sorted({tail, head})

@@ -56,6 +56,29 @@ MATCH (a:Article {act_id: $act_id})-[c:CITES_OUTSIDE]->(o:Outside)
 RETURN a.id AS article, o.id AS target, o.kind AS target_kind, c.text AS text, c.start AS start, c.`end` AS `end`,
        c.kind AS kind;
 
+// name: articles_citing
+// Articles that cite publishers' identifiers, in the graph or outside it.
+MATCH (a:Article)-[c:CITES]->() WHERE c.cited IN $ids RETURN DISTINCT a.id AS article;
+
+// name: articles_citing_outside
+MATCH (a:Article)-[:CITES_OUTSIDE]->(o:Outside) WHERE o.id IN $ids RETURN DISTINCT a.id AS article;
+
+// name: citations_from
+MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE a.id IN $ids
+RETURN a.id AS article, label(b) AS label, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind,
+       c.cited AS cited;
+
+// name: citations_from
+// engine: neo4j
+MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE a.id IN $ids
+RETURN a.id AS article, labels(b)[0] AS label, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind,
+       c.cited AS cited;
+
+// name: outside_citations_from
+MATCH (a:Article)-[c:CITES_OUTSIDE]->(o:Outside) WHERE a.id IN $ids
+RETURN a.id AS article, o.id AS target, o.kind AS target_kind, c.text AS text, c.start AS start, c.`end` AS `end`,
+       c.kind AS kind;
+
 // name: outside_citations
 MATCH (a:Article)-[c:CITES_OUTSIDE]->(o:Outside)
 RETURN a.id AS article, o.id AS target, o.kind AS target_kind, c.text AS text, c.start AS start,
