@@ -251,6 +251,8 @@ class Neo4jGraph:
                 "update Lexgraph, or point LEXGRAPH_GRAPH at another server"
             )
         if version == 0 and not empty_too:
+            if found:  # `cypher.bulk_import` leaves the version at 0
+                raise NotReady(f"{self.server.address}: an imported graph without its constraints: run `lexgraph migrate`")
             raise NotReady(f"no graph on {self.server.address}: run `lexgraph ingest` first")
         if 0 < version < SCHEMA_VERSION and not older_too:
             raise NotReady(
