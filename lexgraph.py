@@ -612,6 +612,25 @@ def export(
 
 
 @app.command()
+def browser(
+    context: typer.Context,
+    open_: Annotated[bool, typer.Option("--open", help="Open it in the web browser too.")] = False,
+    graph_http: Annotated[str | None, typer.Option(help="HTTP address of Neo4j; else the setting `graph_http`.")] = None,
+) -> None:
+    """Print the address of Neo4j Browser on the graph's server; it asks for the password itself."""
+    from cypher.browser_link import browser_link
+
+    run: _Run = context.obj
+    link = browser_link(run.settings if graph_http is None else run.settings.model_copy(update={"graph_http": graph_http}))
+    print(link)
+    if open_:
+        import webbrowser
+
+        if not webbrowser.open(link):
+            err.print("lexgraph: no web browser opens here; paste the address into one", soft_wrap=True)
+
+
+@app.command()
 def demo(context: typer.Context) -> None:
     """Everything on real law: fetch, ingest, index, train, evaluate, then serve (SERVE=0 ends before that)."""
     run: _Run = context.obj

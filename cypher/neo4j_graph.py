@@ -434,7 +434,8 @@ def _native(value: Any) -> Any:
     if isinstance(value, neo4j.graph.Relationship):
         return {"_type": value.type, **{key: _native(item) for key, item in value.items()}}
     if isinstance(value, neo4j.graph.Path):
-        return [_native(part) for pair in zip(value.nodes, (*value.relationships, None), strict=True) for part in pair if part]
+        steps = zip(value.nodes, (*value.relationships, None), strict=True)
+        return [_native(part) for pair in steps for part in pair if part is not None]  # an edge without properties is falsy
     return value
 
 

@@ -12,22 +12,18 @@ from cypher.dump import canonical_dump
 from cypher.embedded import GRAPH_FILE, EmbeddedStore, open_graph
 from cypher.graph import Graph
 from cypher.neo4j_graph import Neo4jStore
-from cypher.neo4j_graph import Server as Address
 from docker.local_servers import NEO4J_5, NEO4J_2026, Neo4jServer, Product
 from ingest.sources import ingest
 from schema.errors import BadSource, NotReady
 from schema.labels import EDGES, NODES
 from tests.disturbance import dump
 from tests.gnn.conftest import question_sheets
+from tests.on_server import store_of
 from tests.servers import OwnNeo4j
 from tests.test_lexgraph import run
 from tests.tiny_law import BAKERS_ID, article, bakers, millers, section, write_law, write_sheets
 
 NASTY = "Il dit \"non\", puis 'oui' ; C:\\pain\\ «é»,\tfin\\"
-
-
-def store_of(server: Neo4jServer, home: Path) -> Neo4jStore:
-    return Neo4jStore(home, Address(server.address, server.user, server.password))
 
 
 def import_into(server: Neo4jServer, folder: Path) -> str:
