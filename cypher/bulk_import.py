@@ -18,7 +18,13 @@ _BETWEEN_ITEMS = "\x1f"
 """Separates the items of a list: the unit separator, which no identifier holds."""
 _READ_BUFFER = 4 << 20
 """Least buffer of the importer in bytes; it must hold the largest value."""
-_TYPES: dict[PropertyType, str] = {"STRING": "string", "INT64": "long", "DOUBLE": "double", "DATE": "date", "STRING[]": "string[]"}
+_TYPES: dict[PropertyType, str] = {
+    "STRING": "string",
+    "INT64": "long",
+    "DOUBLE": "double",
+    "DATE": "date",
+    "STRING[]": "string[]",
+}
 
 
 def write_import_files(graph: Graph, folder: Path, *, progress: Progress = silent) -> dict[str, int]:
@@ -67,7 +73,9 @@ def _write_nodes(graph: Graph, node: NodeLabel, stream: TextIO) -> tuple[list[st
     longest = 0
     while rows := graph.query(statement, {"after": ids[-1] if ids else ""}, PAGE).rows:
         for row in rows:
-            values = [0 if (node.name, name) == ("Graph", "schema_version") else value for name, value in zip(names, row, strict=True)]
+            values = [
+                0 if (node.name, name) == ("Graph", "schema_version") else value for name, value in zip(names, row, strict=True)
+            ]
             line = _line([*values, node.name])
             longest = max(longest, 4 * len(line))  # bytes
             stream.write(line)
@@ -136,7 +144,7 @@ def _script(read_buffer: int) -> str:
         "# --overwrite-destination for a database that was started before.\n"
         "set -eu\n"
         'admin=$(command -v "${NEO4J_ADMIN:-neo4j-admin}") || { echo "no neo4j-admin: name it by NEO4J_ADMIN" >&2; exit 69; }\n'
-        'case $admin in /*) ;; *) admin=$PWD/$admin ;; esac\n'
+        "case $admin in /*) ;; *) admin=$PWD/$admin ;; esac\n"
         'cd "$(dirname "$0")"\n'
         f'exec "$admin" database import full "${{NEO4J_DATABASE:-neo4j}}" \\\n    {command} \\\n    "$@"\n'
     )

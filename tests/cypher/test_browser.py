@@ -246,18 +246,23 @@ def test_the_port_is_the_usual_one_and_no_password_is_shown(tmp_path: Path, monk
     link = browser_link(settings)
     assert opened == ["http://law.example:7474"]
     assert "secret" not in link
-    assert link == (
-        "http://law.example:7474/browser/?connectURL=neo4j%2Bs://jean%2520d%2527arc@law.example:9999&db=french%20law"
-    )
+    assert link == ("http://law.example:7474/browser/?connectURL=neo4j%2Bs://jean%2520d%2527arc@law.example:9999&db=french%20law")
     named = settings.model_copy(update={"graph_http": "https://me:secret@law.example/neo4j/browser/", "graph": "bolt://[::1]"})
-    assert browser_link(named).startswith("https://law.example/neo4j/browser/?connectURL=bolt://jean%2520d%2527arc@%5B::1%5D:7687")
+    assert browser_link(named).startswith(
+        "https://law.example/neo4j/browser/?connectURL=bolt://jean%2520d%2527arc@%5B::1%5D:7687"
+    )
 
 
 @pytest.mark.parametrize(
     ("graph", "graph_http", "error", "told"),
     [
         ("", "", BadSetting, "LEXGRAPH_GRAPH is empty"),
-        ("bolt://127.0.0.1:9", "http://127.0.0.1:9", ServerUnavailable, "nothing answers at http://127.0.0.1:9 .*LEXGRAPH_GRAPH_HTTP"),
+        (
+            "bolt://127.0.0.1:9",
+            "http://127.0.0.1:9",
+            ServerUnavailable,
+            "nothing answers at http://127.0.0.1:9 .*LEXGRAPH_GRAPH_HTTP",
+        ),
         ("bolt://127.0.0.1:9", "127.0.0.1:9", BadSetting, "LEXGRAPH_GRAPH_HTTP"),
         ("bolt://127.0.0.1:9", "ftp://127.0.0.1:9", BadSetting, "not an address of HTTP"),
         ("bolt://x:ninety:secret", "", BadSetting, "not an address with a scheme"),

@@ -43,7 +43,9 @@ def import_into(server: Neo4jServer, folder: Path) -> str:
 
 def counts(graph: Graph) -> dict[str, int]:
     """How many nodes of each label and edges of each type there are."""
-    found = {row["label"]: row["n"] for row in graph.rows("counts")} | {row["type"]: row["n"] for row in graph.rows("edge_counts")}
+    found = {row["label"]: row["n"] for row in graph.rows("counts")} | {
+        row["type"]: row["n"] for row in graph.rows("edge_counts")
+    }
     return {name: n for name, n in found.items() if n and name != "Lock"}
 
 
@@ -63,8 +65,8 @@ def full_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with every label and edge type in it, and text that is hard to quote."""
     home = tmp_path_factory.mktemp("full")
     root = bakers()
-    nasty = article(30, "L999", "<p>Un\"e ligne</p><p>et, une autre ;</p>")
-    nasty["data"]["texteHtml"] = nasty["data"]["texte"] = f"<p>{NASTY}</p><p></p><p>fin, \"ici\"</p>"
+    nasty = article(30, "L999", '<p>Un"e ligne</p><p>et, une autre ;</p>')
+    nasty["data"]["texteHtml"] = nasty["data"]["texte"] = f'<p>{NASTY}</p><p></p><p>fin, "ici"</p>'
     root["children"].append(section(91, f"Titre {NASTY}", nasty))
     ingest(EmbeddedStore(home), write_law(home / "law", root, millers()))
     ingest(EmbeddedStore(home), write_sheets(home / "sheets", question_sheets()))
@@ -82,9 +84,7 @@ def full_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("product", [NEO4J_2026, NEO4J_5], ids=str)
-def test_the_real_program_imports_the_same_graph(
-    product: Product, full_home: Path, tmp_path: Path, own_neo4j: OwnNeo4j
-) -> None:
+def test_the_real_program_imports_the_same_graph(product: Product, full_home: Path, tmp_path: Path, own_neo4j: OwnNeo4j) -> None:
     told = run(full_home, "export", "--neo4j-admin", str(tmp_path / "files"))
     assert told.returncode == 0, told.stderr
     assert str(tmp_path / "files" / SCRIPT) in told.stdout
