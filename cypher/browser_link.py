@@ -40,7 +40,8 @@ def browser_link(settings: Settings) -> str:
 def _parts(option: str, address: str) -> SplitResult:
     try:
         parts = urlsplit(address)
-        if parts.hostname and parts.scheme and (parts.port or True):  # reading the port checks it
+        port_is_a_number = parts.port is None or parts.port > 0  # reading it raises where it is none
+        if parts.hostname and parts.scheme and port_is_a_number:
             return parts
     except ValueError:
         pass

@@ -61,14 +61,14 @@ def test_a_section_shows_all_its_properties_and_its_place(client: TestClient) ->
 
 def test_an_article_shows_all_its_properties_and_its_place(client: TestClient) -> None:
     query = """query($id: ID!) { node(id: $id) { __typename id ... on Article {
-      number heading text language authority status validFrom validTo sourceId act { title } parent { id ... on Section { heading } }
-      ancestors { id } siblings { id } next { id } previous { id }
+      number heading text language authority status validFrom validTo sourceId
+      act { title } parent { id ... on Section { heading } } ancestors { id } siblings { id } next { id } previous { id }
       cites { edges { text start end kind node { id } } } citedBy { edges { text node { id } } } } } }"""
     article = ask(client, query, id=L111_2)["node"]
     text = "La baguette pèse deux cent cinquante grammes, sous réserve de l'article L. 111-1."
     assert article == {
-        "__typename": "Article", "id": L111_2, "number": "L111-2", "heading": None, "text": text, "language": "fr", "authority": 0.15,
-        "status": "VIGUEUR", "validFrom": "1970-01-01", "validTo": None, "sourceId": "LEGIARTI000000000002",
+        "__typename": "Article", "id": L111_2, "number": "L111-2", "heading": None, "text": text, "language": "fr",
+        "authority": 0.15, "status": "VIGUEUR", "validFrom": "1970-01-01", "validTo": None, "sourceId": "LEGIARTI000000000002",
         "act": {"title": "Code de la boulangerie"}, "parent": {"id": BOOK_ONE, "heading": "Livre Ier : Du pain"},
         "ancestors": [{"id": BAKERS_ID}, {"id": f"{BAKERS_ID}/partie-legislative"}, {"id": BOOK_ONE}],
         "siblings": [{"id": L111_1}, {"id": L111_3}], "next": {"id": L111_3}, "previous": {"id": L111_1},
