@@ -735,6 +735,7 @@ def _start() -> None:
     print(f"export LEXGRAPH_GRAPH={graph.address}")
     print(f"export LEXGRAPH_GRAPH_PASSWORD={graph.password}")
     print(f"export LEXGRAPH_TEXT={text.address}")
+    print(f"export LEXGRAPH_GRAPH_HTTP={graph.http_address}")
     print(f"# Neo4j Browser: {graph.http_address}/browser/ ; make servers-stop ends both")
 
 
