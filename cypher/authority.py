@@ -10,6 +10,8 @@ from scipy import sparse
 from cypher.graph import Graph
 
 DAMPING = 0.85
+UNCITED = 0.15
+"""The authority of an article that nobody cites."""
 ITERATIONS = 100
 TOLERANCE = 1e-9
 _BATCH = 5000

@@ -40,7 +40,8 @@ ORDER BY id;
 MATCH (a:Article)<-[c:CONTAINS]-(p:Act|Section) WHERE a.id IN $ids
 RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position, a.number AS number,
        a.heading AS heading, a.text AS text, a.language AS language, a.status AS status,
-       a.valid_from AS valid_from, a.valid_to AS valid_to, a.source_id AS source_id, a.source_ids AS source_ids;
+       a.valid_from AS valid_from, a.valid_to AS valid_to, a.source_id AS source_id, a.source_ids AS source_ids,
+       a.authority AS authority;
 
 // name: next_of_act
 MATCH (a:Article {act_id: $act_id})-[:NEXT]->(b:Article)

@@ -81,7 +81,7 @@ class VectorModel:
         articles: float32[n, d], sections: float32[m, d], acts: float32[k, d]; unit length.
         bias: float32[n], added to the scaled cosine; -inf for an article that the model has no embedding of.
         scale: the inverse temperature that the model was trained with.
-        weights: fusion weights of the lists "vector", "bm25", "section" and "questions".
+        weights: fusion weights of the lists "vector", "bm25", "section", "questions" and "authority".
         nearest: vector search on a server, used in place of ``articles`` where it is given.
     """
 
@@ -301,6 +301,11 @@ class Retriever:
             votes = _masked(votes, mask)
             comparable["questions"] = votes
             lists["questions"] = RankedList(votes, np.sort(votes[votes > 0]))
+        if weights.get("authority"):
+            # It says nothing of the query, so all articles are its head, and it shuts none out.
+            prior = _masked(np.log(self.corpus.authority), mask)
+            lists["authority"] = RankedList(prior, np.sort(prior[np.isfinite(prior)]))
+            comparable["authority"] = standard_scores(prior, lists["authority"].head)
         fused = weighted(comparable, weights)
         if pooled:
             fused = self._pooling(fused, model.pooling if model else PoolingWeights())
