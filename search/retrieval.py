@@ -172,6 +172,10 @@ class Retriever:
         self._longest = max_query_characters
         self._pooling = TreePooling(index.corpus)
         self._hierarchy = HierarchicalSearch(index.corpus)
+        # It says nothing of a query, so it is made comparable once, over all articles.
+        authority = np.log(index.corpus.authority)
+        ascending = np.sort(authority)
+        self._authority = RankedList(standard_scores(authority, ascending), np.sort(standard_scores(ascending, ascending)))
         self._bias = np.zeros(0, np.float32)
         if model is not None:
             # An article without an embedding has cosine 0 with any query: the other lists decide on it.
@@ -302,10 +306,8 @@ class Retriever:
             comparable["questions"] = votes
             lists["questions"] = RankedList(votes, np.sort(votes[votes > 0]))
         if weights.get("authority"):
-            # It says nothing of the query, so all articles are its head, and it shuts none out.
-            prior = _masked(np.log(self.corpus.authority), mask)
-            lists["authority"] = RankedList(prior, np.sort(prior[np.isfinite(prior)]))
-            comparable["authority"] = standard_scores(prior, lists["authority"].head)
+            comparable["authority"] = _masked(self._authority.scores, mask)
+            lists["authority"] = RankedList(comparable["authority"], self._authority.head)
         fused = weighted(comparable, weights)
         if pooled:
             fused = self._pooling(fused, model.pooling if model else PoolingWeights())

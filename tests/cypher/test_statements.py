@@ -17,7 +17,7 @@ WALKS = {
     f"walk_{name}"
     for name in ("graph", "sections", "articles", "every_article", "path", "cites", "cited_by", "next", "previous", "acts")
 } | {"walk_find", "walk_numbered"}
-FOR_SERVERS = {"stamp", "take_lock", "give_back_lock", "lock_holder"} | WALKS
+FOR_SERVERS = {"stamp", "take_lock", "give_back_lock"} | WALKS
 """What the embedded engine has files and their locks for, and what a notebook walks on a server."""
 ROOMS = ("schema", "cypher", "ingest", "search", "gnn", "api", "bench")
 NUMBERS = {"schema_version", "dimensions", "records", "rejected", "position", "start", "end", "level", "authority"}
