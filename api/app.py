@@ -107,7 +107,9 @@ def make_app(settings: Settings, load_model: LoadModel, limits: Limits = Limits(
         return PlainTextResponse("alive\n")
 
     async def ready(request: Request) -> Response:
-        answer: dict[str, object] = {"ready": False, "reason": holder.reason, "graph": None, "model": None}
+        # Ready as long as something answers: a server that is away is away for all who ask it, and taking them all
+        # out of service would leave nobody.
+        answer: dict[str, object] = {"ready": False, "reason": holder.reason, "graph": None, "model": None, "away": holder.away}
         with suppress(NotReady), holder.use() as snapshot:
             answer["graph"], answer["model"] = snapshot.corpus.sha256, snapshot.model_id
             answer["ready"] = holder.reason is None

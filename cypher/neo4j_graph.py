@@ -30,6 +30,7 @@ from cypher.graph import Row, Statements, Table
 from cypher.migrations import MIGRATIONS
 from cypher.statements import statements
 from cypher.vectors import VectorStore
+from schema.breaker import Breaker
 from schema.errors import (
     BadQuery,
     BadSetting,
@@ -129,12 +130,23 @@ class Neo4jGraph:
 
     engine: ClassVar[str] = "neo4j"
 
-    def __init__(self, server: Server, driver: Driver, *, timeout_s: float = 0, bookmarks: Path | None = None) -> None:
+    def __init__(
+        self,
+        server: Server,
+        driver: Driver,
+        *,
+        timeout_s: float = 0,
+        bookmarks: Path | None = None,
+        breaker: Breaker | None = None,
+    ) -> None:
         """A graph over a driver that it closes in the end.
 
         Args:
             timeout_s: time limit of one query in seconds, kept on this side too where the server does not; 0: none.
+            breaker: of reads with a time limit, so that those who wait for answers do not each find out that the
+                server is away.
         """
+        self._breaker = breaker or Breaker()
         self.server = server
         self.changed = False
         self._driver = driver
@@ -224,7 +236,10 @@ class Neo4jGraph:
                     return _fetch(session, cypher, parameters, max_rows, self._timeout_s)
                 return session.execute_read(lambda transaction: _fetch(transaction, cypher, parameters, max_rows))
 
-        return _within(self._timeout_s, ask, self.server) if self._timeout_s else ask()
+        if not self._timeout_s:
+            return ask()
+        with self._breaker.call():
+            return _within(self._timeout_s, ask, self.server)
 
     def _session(self, access: str = neo4j.WRITE_ACCESS) -> neo4j.Session:
         return self._driver.session(
@@ -287,11 +302,13 @@ class Neo4jStore:
 
     home: Path
     server: Server
+    _breaker: Breaker = field(default_factory=Breaker, repr=False, compare=False)
+    _watching: "list[Neo4jGraph]" = field(default_factory=list["Neo4jGraph"], repr=False, compare=False)
 
     def _open(self, timeout_s: float = 0) -> Neo4jGraph:
         # Only a cluster has members that may lag behind each other.
         bookmarks = self.home / _BOOKMARKS if self.server.address.startswith("neo4j") else None
-        return Neo4jGraph(self.server, connect(self.server), timeout_s=timeout_s, bookmarks=bookmarks)
+        return Neo4jGraph(self.server, connect(self.server), timeout_s=timeout_s, bookmarks=bookmarks, breaker=self._breaker)
 
     def reading(self, timeout_s: float = 0) -> Neo4jGraph:
         """The graph for reading; closes its connections with the block."""
@@ -330,8 +347,14 @@ class Neo4jStore:
 
     def stamp(self) -> object | None:
         """Fingerprint of the law, the active model and the version of the law's vectors."""
-        with self._open(CONNECT_S) as graph:
-            return graph_stamp(graph)
+        if not self._watching:  # kept: a look every few seconds is not worth a new connection each time
+            self._watching.append(self._open(CONNECT_S))
+        return graph_stamp(self._watching[0])
+
+    def close(self) -> None:
+        """Close the connection of `stamp`."""
+        while self._watching:
+            self._watching.pop().close()
 
     def migrate(self) -> tuple[int, int]:
         """Make constraints and indexes up to this program's schema."""
