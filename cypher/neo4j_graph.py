@@ -153,7 +153,7 @@ class Neo4jGraph:
         self._timeout_s = timeout_s
         self._statements = statements(self.engine)
         self._bookmarks = GraphDatabase.bookmark_manager(
-            initial_bookmarks=_read_bookmarks(bookmarks),
+            initial_bookmarks=neo4j.Bookmarks.from_raw_values(_read_bookmarks(bookmarks)),
             bookmarks_consumer=None if bookmarks is None else lambda seen: _write_bookmarks(bookmarks, seen),
         )
 
