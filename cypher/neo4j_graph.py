@@ -75,11 +75,11 @@ class Server:
     database: str = "neo4j"
 
 
-def connect(server: Server, bookmarks: Path | None = None) -> Driver:
+def connect(server: Server, *, patient: bool = False) -> Driver:
     """A driver that has been heard.
 
     Args:
-        bookmarks: file of what the writers of this home have written last: a cluster's reader waits for it.
+        patient: whether a server that is away is waited for (`RETRY_S`), as a job that is half done does.
 
     Raises:
         ServerUnavailable: nothing answers at the address.
@@ -101,7 +101,11 @@ def connect(server: Server, bookmarks: Path | None = None) -> Driver:
         )
     try:
         with _plain_errors(server):
-            driver.execute_query("RETURN 1", database_=server.database, routing_=neo4j.RoutingControl.READ)
+            if patient:
+                driver.execute_query("RETURN 1", database_=server.database, routing_=neo4j.RoutingControl.READ)
+            else:
+                with driver.session(database=server.database, default_access_mode=neo4j.READ_ACCESS) as session:
+                    session.run("RETURN 1").consume()
     except BaseException:
         driver.close()
         raise
@@ -305,10 +309,12 @@ class Neo4jStore:
     _breaker: Breaker = field(default_factory=Breaker, repr=False, compare=False)
     _watching: "list[Neo4jGraph]" = field(default_factory=list["Neo4jGraph"], repr=False, compare=False)
 
-    def _open(self, timeout_s: float = 0) -> Neo4jGraph:
+    def _open(self, timeout_s: float = 0, *, patient: bool = False) -> Neo4jGraph:
         # Only a cluster has members that may lag behind each other.
         bookmarks = self.home / _BOOKMARKS if self.server.address.startswith("neo4j") else None
-        return Neo4jGraph(self.server, connect(self.server), timeout_s=timeout_s, bookmarks=bookmarks, breaker=self._breaker)
+        return Neo4jGraph(
+            self.server, connect(self.server, patient=patient), timeout_s=timeout_s, bookmarks=bookmarks, breaker=self._breaker
+        )
 
     def reading(self, timeout_s: float = 0) -> Neo4jGraph:
         """The graph for reading; closes its connections with the block."""
@@ -324,7 +330,7 @@ class Neo4jStore:
     def writing(self) -> Generator[Neo4jGraph]:
         """The graph for one writer at a time; an empty server gets its constraints first."""
         self.home.mkdir(parents=True, exist_ok=True)
-        with self.exclusive("graph"), self._open() as graph:
+        with self.exclusive("graph"), self._open(patient=True) as graph:
             if graph.check_version(empty_too=True) == 0:
                 graph.migrate(0)
             yield graph
@@ -336,7 +342,7 @@ class Neo4jStore:
         Raises:
             GraphBusy: another job holds it, or took it because this one could not renew it in time.
         """
-        with self._open() as graph:
+        with self._open(patient=True) as graph:
             lease = _Lease(graph, work)
             lease.take()
             try:
