@@ -134,7 +134,7 @@ def index(context: typer.Context) -> None:
     server = text_server(run.settings)
     with run.graph() as graph, run.store.exclusive("index"):
         law = graph.rows("graph_row")[0]["corpus_sha256"]
-        if not law and graph.rows("sources"):
+        if not law and graph.rows("acts"):
             raise NotReady("the law is being loaded, or its load was cut off: run `lexgraph ingest` again")
         folder = index_folder(run.home, law, run.bm25, server=server)
         active = active_id(graph)

@@ -217,6 +217,12 @@ class Neo4jGraph:
             keys, values = session.execute_write(lambda transaction: _fetch(transaction, cypher, parameters))
         return [dict(zip(keys, row, strict=True)) for row in values]
 
+    def update_once(self, cypher: str, parameters: Row) -> list[Row]:
+        """As `update`, but a server that is away is not waited for."""
+        with _plain_errors(self.server), self._session() as session:
+            keys, values = _fetch(session, cypher, parameters)
+        return [dict(zip(keys, row, strict=True)) for row in values]
+
     def atomically(self, work: Callable[[Statements], _Result]) -> _Result:
         """Run ``work`` in one managed transaction; it is run again when the server loses it on the way."""
         self.changed = True
@@ -389,21 +395,21 @@ class _Lease:
 
     def take(self) -> None:
         self._graph.update("CREATE CONSTRAINT lock_id IF NOT EXISTS FOR (n:Lock) REQUIRE n.id IS UNIQUE", {})
-        if not self._held():
+        if not self._held(self._graph.update):
             raise GraphBusy(
                 f"{self._graph.server.address}: another process is writing to the {self._work}; try again when it is done "
                 f"(the lock of a dead one ends after {LEASE_S:.0f} s)"
             )
         self._thread.start()
 
-    def _held(self) -> bool:
+    def _held(self, run: Callable[[str, Row], list[Row]]) -> bool:
         asked = {"id": self._work, "holder": self._holder, "lease_ms": int(LEASE_S * 1000)}
-        return bool(self._graph.update(self._graph._statements["take_lock"], asked))  # pyright: ignore[reportPrivateUsage]
+        return bool(run(statements(self._graph.engine)["take_lock"], asked))
 
     def _renew(self) -> None:
         while not self._done.wait(LEASE_S / 4):
             try:
-                if not self._held():
+                if not self._held(self._graph.update_once):
                     self._lost = True
                     return
             except LexgraphError:
@@ -419,7 +425,8 @@ class _Lease:
         if self._thread.ident is not None:
             self._thread.join()
         with suppress(LexgraphError):  # it expires by itself
-            self._graph.write("give_back_lock", id=self._work, holder=self._holder)
+            asked = {"id": self._work, "holder": self._holder}
+            self._graph.update_once(statements(self._graph.engine)["give_back_lock"], asked)
 
 
 def _fetch(
