@@ -111,7 +111,7 @@ def at_write(monkeypatch: pytest.MonkeyPatch, number: int, happen: Callable[[], 
     assert seen >= number, f"only {seen} statements were written"
 
 
-@pytest.mark.parametrize("number", [2, 9, 20, 24, 35])
+@pytest.mark.parametrize("number", [2, 9, 24])
 def test_an_ingest_whose_server_dies_is_gone_on_with(
     run: Lexgraph,
     neo4j: Neo4jServer,
@@ -252,7 +252,7 @@ def test_a_server_that_hangs_ends_a_query_and_works_again(run: Lexgraph, neo4j: 
                 continue
     slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN max(a * b % 7) AS n"
     limited = Lexgraph(run.home, {**run.environment, "LEXGRAPH_QUERY_TIMEOUT_S": "0.5"})
-    assert_one_line(limited("cypher", slow), 75, "past its time limit (LEXGRAPH_QUERY_TIMEOUT_S)")
+    assert_one_line(limited("cypher", slow), 75, "time limit (LEXGRAPH_QUERY_TIMEOUT_S)")
     assert "Act" in run.do("status")
 
 
