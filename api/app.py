@@ -143,6 +143,15 @@ class _AnnouncingServer(uvicorn.Server):
             self._announce()
 
 
+def uvicorn_config(app: Starlette, log_level: str) -> uvicorn.Config:
+    """How the app is served.
+
+    An idle connection is kept longer than proxies and clients keep theirs (a minute, as a rule): closed from this side
+    first, it would lose the request that is just being sent on it.
+    """
+    return uvicorn.Config(app, log_level=log_level, access_log=False, timeout_keep_alive=75)
+
+
 def serve(settings: Settings, load_model: LoadModel, announce: Callable[[str], None]) -> None:
     """Answer on the address of the settings until interrupted.
 
@@ -162,5 +171,5 @@ def serve(settings: Settings, load_model: LoadModel, announce: Callable[[str], N
         raise BadSetting(f"cannot listen on {settings.host} port {settings.port}: {error.strerror}") from None
     host, port = listening.getsockname()[:2]
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    config = uvicorn.Config(make_app(settings, load_model), log_level=settings.log_level, access_log=False)
+    config = uvicorn_config(make_app(settings, load_model), settings.log_level)
     _AnnouncingServer(config, lambda: announce(address)).run(sockets=[listening])

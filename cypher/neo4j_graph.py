@@ -544,6 +544,11 @@ def _of_server(error: Neo4jError, server: Server) -> LexgraphError:
     code, message = error.code or "", _line(error)
     if _NO_SPACE.search(str(error)) or ("ReadOnly" in code and "space" in message):
         return StorageFull(f"{server.address}: no space left on the server; what was committed is unharmed")
+    if "TransactionLogError" in code:  # it does not say more; and its database takes nothing until it is started again
+        return StorageFull(
+            f"{server.address}: the server cannot write, most likely for want of space: make some, and start it again; "
+            "what was committed is unharmed"
+        )
     if _TIMED_OUT in code:
         return QueryTimeout(f"{server.address}: the query ran past its time limit (LEXGRAPH_QUERY_TIMEOUT_S)")
     if "DatabaseNotFound" in code:

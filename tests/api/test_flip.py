@@ -15,7 +15,7 @@ import httpx
 import pytest
 import uvicorn
 
-from api.app import make_app
+from api.app import make_app, uvicorn_config
 from cypher.store import open_store
 from docker.local_servers import Neo4jServer
 from gnn.registry import active_model
@@ -24,7 +24,7 @@ from schema.settings import Settings
 from tests.commands import Lexgraph, load_tiny_law, recipe_file
 
 CLIENTS = 50
-FLIPS = 6
+FLIPS = 4
 QUERIES = ("le pain et la farine", "repos du boulanger", "contrôle du moulin", "poids de la baguette")
 MODES = ("HYBRID", "VECTOR")
 SEARCH = """query($query: String!, $mode: SearchMode!) {
@@ -39,7 +39,7 @@ def serving(settings: Settings) -> Generator[str]:
     """The app behind a real HTTP server, in a thread; its address."""
     listening = socket.create_server(("127.0.0.1", 0))
     app = make_app(settings, partial(active_model, settings.home))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on"))
+    server = uvicorn.Server(uvicorn_config(app, "warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:
