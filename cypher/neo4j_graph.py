@@ -549,6 +549,8 @@ def _of_server(error: Neo4jError, server: Server) -> LexgraphError:
             f"{server.address}: the server cannot write, most likely for want of space: make some, and start it again; "
             "what was committed is unharmed"
         )
+    if "TransactionStartFailed" in code:  # after a panic, as one over a full disk
+        return ServerUnavailable(f"{server.address}: the server has failed and must be started again: {message}")
     if _TIMED_OUT in code:
         return QueryTimeout(f"{server.address}: the query ran past its time limit (LEXGRAPH_QUERY_TIMEOUT_S)")
     if "DatabaseNotFound" in code:
