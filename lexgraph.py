@@ -135,10 +135,12 @@ def index(context: typer.Context) -> None:
     server = text_server(run.settings)
     with run.graph() as graph, run.store.exclusive("index"):
         law = graph.rows("graph_row")[0]["corpus_sha256"]
-        if not law and graph.rows("sources"):
+        if not law and graph.rows("acts"):
             raise NotReady("the law is being loaded, or its load was cut off: run `lexgraph ingest` again")
         folder = index_folder(run.home, law, run.bm25, server=server)
         active = active_id(graph)
+        if active is not None:
+            fetch_model(run.home, run.shelf, active)
         stale = active is not None and read_card(run.home, active)["corpus_sha256"] != law
         if folder.is_dir() and server is None and not stale:
             out.print(f"index {folder.name}: nothing changed")
@@ -229,7 +231,8 @@ def _retrain(run: _Run, recipe: str | None) -> tuple[int, str]:
             threads=run.settings.threads,
             progress=run.progress,
         )
-    return report.outcome.value, f"{report.outcome.name.lower()}: {report.reason}; {report.model}; {report.record}"
+    where = "" if report.record is None else f"; {report.record}"
+    return report.outcome.value, f"{report.outcome.name.lower()}: {report.reason}; {report.model}{where}"
 
 
 @app.command()
@@ -383,6 +386,8 @@ def _compare(run: _Run, source: str, part: str, recipe: str | None) -> "tuple[di
     with run.graph() as graph:
         index = run.index(graph)
         active = None if recipe else active_id(graph)
+        if active is not None:
+            fetch_model(run.home, run.shelf, active)
         # Without a name, the recipe as the active model was trained, whatever its file says by now.
         chosen = recipe_of(run.home, active) if active else load_recipe(recipe or run.settings.recipe)
         trained_on = read_questions(graph, chosen.questions)

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from datetime import date
+from typing import Any
 
 import strawberry
 
@@ -10,6 +11,7 @@ from api.law import Article, article_of
 from api.loading import Reading
 from api.pages import PageInfo, Window
 from api.snapshot import Snapshot
+from schema.errors import LexgraphError
 from search.retrieval import Filter, Hits, Mode
 from search.snippets import snippet
 
@@ -74,7 +76,10 @@ class SearchEdge:
     async def snippet(self) -> Snippet:
         """The passage that shows why the article answers."""
         # Analysing a long article takes a while, which other requests need not wait for.
-        found = await asyncio.to_thread(snippet, self.node.text, self.query, self.node.language)
+        text: Any = self.node.text
+        if isinstance(text, LexgraphError):  # not known while the graph is away (`api.without_graph`)
+            raise text
+        found = await asyncio.to_thread(snippet, text, self.query, self.node.language)
         return Snippet(text=found.text, marks=[Mark(start=s, end=e) for s, e in found.marks], words=list(found.words))
 
 
@@ -112,6 +117,7 @@ async def answer(
     began = time.perf_counter()
     hits = await reading.in_thread(search)
     took_ms = (time.perf_counter() - began) * 1000
+    reading.lost.update(hits.degraded)
     page = window.page(hits)
     rows = await reading.articles.load_many([hit.id for _, hit in page.items])
     edges = [
@@ -123,6 +129,7 @@ async def answer(
             query=query,
         )
         for (cursor, hit), row in zip(page.items, rows, strict=True)
+        if row is not None  # gone from a server's graph, where newer law is being loaded
     ]
     return SearchConnection(
         edges=edges, page_info=page.info, took_ms=took_ms, model=reading.snapshot.model_id, degraded=list(hits.degraded)

@@ -107,7 +107,9 @@ def make_app(settings: Settings, load_model: LoadModel, limits: Limits = Limits(
         return PlainTextResponse("alive\n")
 
     async def ready(request: Request) -> Response:
-        answer: dict[str, object] = {"ready": False, "reason": holder.reason, "graph": None, "model": None}
+        # Ready as long as something answers: a server that is away is away for all who ask it, and taking them all
+        # out of service would leave nobody.
+        answer: dict[str, object] = {"ready": False, "reason": holder.reason, "graph": None, "model": None, "away": holder.away}
         with suppress(NotReady), holder.use() as snapshot:
             answer["graph"], answer["model"] = snapshot.corpus.sha256, snapshot.model_id
             answer["ready"] = holder.reason is None
@@ -141,6 +143,15 @@ class _AnnouncingServer(uvicorn.Server):
             self._announce()
 
 
+def uvicorn_config(app: Starlette, log_level: str) -> uvicorn.Config:
+    """How the app is served.
+
+    An idle connection is kept longer than proxies and clients keep theirs (a minute, as a rule): closed from this side
+    first, it would lose the request that is just being sent on it.
+    """
+    return uvicorn.Config(app, log_level=log_level, access_log=False, timeout_keep_alive=75)
+
+
 def serve(settings: Settings, load_model: LoadModel, announce: Callable[[str], None]) -> None:
     """Answer on the address of the settings until interrupted.
 
@@ -160,5 +171,5 @@ def serve(settings: Settings, load_model: LoadModel, announce: Callable[[str], N
         raise BadSetting(f"cannot listen on {settings.host} port {settings.port}: {error.strerror}") from None
     host, port = listening.getsockname()[:2]
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    config = uvicorn.Config(make_app(settings, load_model), log_level=settings.log_level, access_log=False)
+    config = uvicorn_config(make_app(settings, load_model), settings.log_level)
     _AnnouncingServer(config, lambda: announce(address)).run(sockets=[listening])

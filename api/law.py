@@ -9,6 +9,7 @@ from api.loading import Reading
 from api.pages import DEFAULT_PAGE, PageInfo, Window
 from cypher.authority import UNCITED
 from cypher.graph import Row
+from schema.errors import NotReady
 
 Info = strawberry.Info[Reading, None]
 First = Annotated[int, strawberry.argument(description="Length of the page, from 1 to the server's limit.")]
@@ -45,7 +46,10 @@ class Provision(Node):
     @strawberry.field(description="The section or act that this stands in.")
     async def parent(self, info: Info) -> Node:
         """The section or act that this stands in."""
-        return (await _nodes(info.context, [self.parent_id]))[0]
+        found = await node_of(info.context, self.parent_id)
+        if found is None:
+            raise _gone()
+        return found
 
     @strawberry.field(description="The act and the sections above this, from the act down.")
     async def ancestors(self, info: Info) -> list[Node]:
@@ -171,25 +175,26 @@ class Article(Provision):
     async def next(self, info: Info) -> "Article | None":
         """The article after this in reading order."""
         row = await info.context.following.load(self.id)
-        return None if row is None else article_of(await info.context.articles.load(row["other"]))
+        return await _article(info.context, row)
 
     @strawberry.field(description="The article before this in reading order; null at the beginning of the act.")
     async def previous(self, info: Info) -> "Article | None":
         """The article before this in reading order."""
         row = await info.context.preceding.load(self.id)
-        return None if row is None else article_of(await info.context.articles.load(row["other"]))
+        return await _article(info.context, row)
 
     @strawberry.field(description="What this article cites and the graph holds, in the order of its text.")
     async def cites(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitesConnection:
         """What this article cites and the graph holds, in the order of its text."""
         reading = info.context
         window = Window.of(["cites", self.id], first, after, reading.settings.max_page)
-        rows = await reading.cites.load(self.id)
+        rows = [row for row in await reading.cites.load(self.id) if reading.knows(row["other"])]
         page = window.page_of_all(rows)
-        targets = await _nodes(reading, [row["other"] for _, row in page.items])
+        targets = await _found(reading, [row["other"] for _, row in page.items])
         edges = [
             CitesEdge(cursor=cursor, node=node, text=row["text"], start=row["start"], end=row["end"], kind=row["kind"])
             for (cursor, row), node in zip(page.items, targets, strict=True)
+            if node is not None
         ]
         return CitesConnection(edges=edges, page_info=page.info, total_count=len(rows))
 
@@ -236,8 +241,7 @@ _MADE_OF = {"Act": act_of, "Section": section_of, "Article": article_of}
 
 async def node_of(reading: Reading, id: str) -> Node | None:
     """What an identifier names, or None."""
-    found = reading.load(id)
-    return None if found is None else _MADE_OF[found[0]](await found[1])
+    return (await _found(reading, [id]))[0]
 
 
 def _provision(row: Row) -> Row:
@@ -256,15 +260,32 @@ def _provision(row: Row) -> Row:
 
 
 def _there(row: Row | None) -> Row:
-    if row is None:  # the identifier came from the graph itself
-        raise LookupError("the graph names a node that it does not hold")
+    if row is None:
+        raise _gone()
     return row
 
 
-async def _nodes(reading: Reading, ids: list[str]) -> list[Node]:
+def _gone() -> NotReady:
+    """A server's graph is one for all: what this release knows may have gone from it."""
+    return NotReady("the graph no longer holds this: newer law is being loaded; ask again in a moment")
+
+
+async def _found(reading: Reading, ids: list[str]) -> list[Node | None]:
+    """What identifiers name; None for what a server's graph lost, or gained, since this release was opened."""
     # All are asked for before the first is awaited, so that they share a batch.
     loads = [reading.load(id) for id in ids]
-    return [_MADE_OF[load[0]](await load[1]) for load in loads if load is not None]
+    rows = [None if load is None else (_MADE_OF[load[0]], await load[1]) for load in loads]
+    return [None if row is None or row[1] is None else row[0](row[1]) for row in rows]
+
+
+async def _nodes(reading: Reading, ids: list[str]) -> list[Node]:
+    return [node for node in await _found(reading, ids) if node is not None]
+
+
+async def _article(reading: Reading, edge: Row | None) -> Article | None:
+    """The article at the other end of an edge, if there is an edge, and the article is of this release."""
+    found = None if edge is None else await node_of(reading, edge["other"])
+    return found if isinstance(found, Article) else None
 
 
 async def _provisions(reading: Reading, ids: list[str]) -> list[Provision]:
@@ -273,23 +294,27 @@ async def _provisions(reading: Reading, ids: list[str]) -> list[Provision]:
 
 async def _contents(reading: Reading, id: str, first: int, after: str | None) -> ContentsConnection:
     window = Window.of(["contents", id], first, after, reading.settings.max_page)
-    rows = await reading.contents.load(id)
+    rows = [row for row in await reading.contents.load(id) if reading.knows(row["id"])]
     page = window.page_of_all(rows)
-    nodes = await _provisions(reading, [row["id"] for _, row in page.items])
-    edges = [ContentsEdge(cursor=cursor, node=node) for (cursor, _), node in zip(page.items, nodes, strict=True)]
+    nodes = await _found(reading, [row["id"] for _, row in page.items])
+    edges = [
+        ContentsEdge(cursor=cursor, node=node)
+        for (cursor, _), node in zip(page.items, nodes, strict=True)
+        if isinstance(node, Provision)
+    ]
     return ContentsConnection(edges=edges, page_info=page.info, total_count=len(rows))
 
 
 async def _cited_by(reading: Reading, id: str, first: int, after: str | None) -> CitedByConnection:
     window = Window.of(["citedBy", id], first, after, reading.settings.max_page)
     place = reading.snapshot.corpus.article_position
-    rows = sorted(await reading.cited_by.load(id), key=lambda row: (place[row["other"]], row["start"]))
+    known = [row for row in await reading.cited_by.load(id) if row["other"] in place]
+    rows = sorted(known, key=lambda row: (place[row["other"]], row["start"]))
     page = window.page_of_all(rows)
-    articles = await reading.articles.load_many([row["other"] for _, row in page.items])
+    articles = await _found(reading, [row["other"] for _, row in page.items])
     edges = [
-        CitedByEdge(
-            cursor=cursor, node=article_of(article), text=row["text"], start=row["start"], end=row["end"], kind=row["kind"]
-        )
+        CitedByEdge(cursor=cursor, node=article, text=row["text"], start=row["start"], end=row["end"], kind=row["kind"])
         for (cursor, row), article in zip(page.items, articles, strict=True)
+        if isinstance(article, Article)
     ]
     return CitedByConnection(edges=edges, page_info=page.info, total_count=len(rows))

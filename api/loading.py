@@ -7,8 +7,10 @@ from typing import TypeVar
 
 from strawberry.dataloader import DataLoader
 
-from api.snapshot import Snapshot
+from api.snapshot import GRAPH, Snapshot
+from api.without_graph import rows_without_graph
 from cypher.graph import Row
+from schema.errors import NotReady, QueryTimeout, ServerUnavailable
 from schema.settings import Settings
 
 Result = TypeVar("Result")
@@ -24,8 +26,14 @@ class GraphWaves:
     runs, further questions gather for the next, so that their number depends on the depth of the query alone.
     """
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, lost: set[str] | None = None) -> None:
+        """Waves over one snapshot.
+
+        Args:
+            lost: takes the name of what was not there to be asked.
+        """
         self._snapshot = snapshot
+        self._lost: set[str] = set() if lost is None else lost
         self._asked: dict[tuple[str, str], tuple[dict[str, None], asyncio.Future[Found]]] = {}
         self._running: asyncio.Task[None] | None = None
 
@@ -71,22 +79,38 @@ class GraphWaves:
         for statement, key, ids in questions:
             try:
                 found: dict[str, list[Row]] = defaultdict(list)
-                with self._snapshot.held():  # the thread outlives a request that is cancelled
-                    for row in self._snapshot.graph.rows(statement, ids=ids):
+                with self._snapshot.held() as snapshot:  # the thread outlives a request that is cancelled
+                    for row in self._rows(snapshot, statement, ids):
                         found[row[key]].append(row)
                 answers.append(found)
             except Exception as error:
                 answers.append(error)
         return answers
 
+    def _rows(self, snapshot: Snapshot, statement: str, ids: list[str]) -> list[Row]:
+        try:
+            return snapshot.graph.rows(statement, ids=ids)
+        except (ServerUnavailable, QueryTimeout) as away:
+            try:
+                rows = rows_without_graph(snapshot.retriever.index, statement, ids, away)
+            except (ServerUnavailable, QueryTimeout, NotReady) as also:
+                raise ServerUnavailable(f"{away}; {also}") from None
+            self._lost.add(GRAPH)
+            return rows
+
 
 class Reading:
-    """What one request reads: one snapshot from beginning to end, through loaders that batch and remember."""
+    """What one request reads: one snapshot from beginning to end, through loaders that batch and remember.
+
+    Attributes:
+        lost: what could not be asked: "graph", "text", "vectors"; the answer has what is known without it.
+    """
 
     def __init__(self, snapshot: Snapshot, settings: Settings) -> None:
         self.snapshot = snapshot
         self.settings = settings
-        waves = GraphWaves(snapshot)
+        self.lost: set[str] = set()
+        waves = GraphWaves(snapshot, self.lost)
 
         def every(statement: str, key: str = "id") -> DataLoader[str, list[Row]]:
             async def load(ids: list[str]) -> list[list[Row]]:
@@ -130,6 +154,11 @@ class Reading:
         if id in corpus.acts:
             return "Act", self.acts.load(id)
         return None
+
+    def knows(self, id: str) -> bool:
+        """Whether an identifier is of this release: a server's graph may hold newer law already."""
+        corpus = self.snapshot.corpus
+        return id in corpus.article_position or id in corpus.section_position or id in corpus.acts
 
     def path(self, parent_id: str) -> list[str]:
         """Identifiers from the act down to ``parent_id``, a section or an act, itself included."""

@@ -1,12 +1,12 @@
 """The GraphQL schema: what can be asked."""
 
 import logging
-from typing import Annotated
+from typing import Annotated, Any
 
 import strawberry
 from graphql import GraphQLError
 from graphql.validation import MaxIntrospectionDepthRule
-from strawberry.extensions import AddValidationRules, MaxTokensLimiter
+from strawberry.extensions import AddValidationRules, MaxTokensLimiter, SchemaExtension
 from strawberry.types.execution import ExecutionContext
 
 from api.answers import SearchConnection, SearchFilter, answer
@@ -40,7 +40,8 @@ class Query:
     @strawberry.field(description="All acts, by identifier.")
     async def acts(self, info: Info) -> list[Act]:
         """All acts, by identifier."""
-        return [act_of(row) for row in await info.context.acts.load_many(info.context.snapshot.corpus.acts)]
+        rows = await info.context.acts.load_many(info.context.snapshot.corpus.acts)
+        return [act_of(row) for row in rows if row is not None]
 
     @strawberry.field(description="The section of an identifier; null where there is none.")
     async def section(self, info: Info, id: strawberry.ID) -> Section | None:
@@ -82,9 +83,20 @@ async def _numbered(reading: Reading, act: str, number: str) -> list[Article]:
     """The articles of an act that have a number, in reading order."""
     wanted = normal_number(number)
     candidates = reading.snapshot.numbered.get(f"{act}/{wanted}"[: MAX_LENGTH - 17], [])
-    rows = await reading.articles.load_many(candidates)
-    articles = [article_of(row) for row in rows]
-    return [article for article in articles if article.act_id == act and normal_number(article.number) == wanted]
+    rows = [row for row in await reading.articles.load_many(candidates) if row is not None and row["act_id"] == act]
+    for row in rows:
+        if isinstance(row["number"], LexgraphError):  # not known while the graph is away (`api.without_graph`)
+            raise row["number"]
+    return [article_of(row) for row in rows if normal_number(row["number"]) == wanted]
+
+
+class Lacking(SchemaExtension):
+    """Says in the answer's extensions what could not be asked for it: `{"degraded": ["graph", "text", "vectors"]}`."""
+
+    def get_results(self) -> dict[str, Any]:
+        """The names of what is away; nothing where all answered."""
+        reading = self.execution_context.context
+        return {"degraded": sorted(reading.lost)} if isinstance(reading, Reading) and reading.lost else {}
 
 
 class LawSchema(strawberry.Schema):
@@ -105,6 +117,7 @@ def make_schema(limits: Limits) -> LawSchema:
         types=[Act, Section, Article],
         extensions=[
             PlainErrors,
+            Lacking,
             lambda: MaxTokensLimiter(max_token_count=limits.tokens),
             lambda: SelectionLimiter(limits),
             lambda: AddValidationRules([MaxIntrospectionDepthRule]),

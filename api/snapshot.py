@@ -13,20 +13,26 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cypher.graph import Graph, Store
 from cypher.store import open_store
-from schema.errors import LexgraphError, NotReady
+from schema.errors import LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.identifiers import MAX_LENGTH
 from schema.settings import Settings
 from search.corpus import Corpus, read_corpus
-from search.retrieval import Retriever, VectorModel
+from search.retrieval import TEXT, Retriever, VectorModel
 from search.text_index import Bm25Options, index_folder, open_text_index, save_arrays, text_server
+
+if TYPE_CHECKING:
+    from search.elastic import ElasticText
 
 LoadModel = Callable[[Graph, Corpus], VectorModel | None]
 """Gives the active model of a graph over the positions of its law, or None where none is active."""
 
 Stamp = object
+GRAPH = "graph"
+"""What an answer can lack, beside `search.retrieval.TEXT` and `VECTORS`: what only the graph knows."""
 _LOG = logging.getLogger(__name__)
 _UNREADABLE = "the newest law cannot be opened: see the log of this server"
 
@@ -111,8 +117,11 @@ class Snapshot:
         self.graph.close()
 
 
-def open_snapshot(settings: Settings, store: Store, load_model: LoadModel) -> Snapshot:
+def open_snapshot(settings: Settings, store: Store, load_model: LoadModel, server: "ElasticText | None" = None) -> Snapshot:
     """The law as it is now, with its text index and its active model.
+
+    Args:
+        server: of the text index, where the settings name one.
 
     Raises:
         NotReady: there is no graph, or no index of the law that it holds.
@@ -123,7 +132,7 @@ def open_snapshot(settings: Settings, store: Store, load_model: LoadModel) -> Sn
     graph = store.reading(settings.query_timeout_s)
     try:
         corpus_sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
-        options, server = Bm25Options.of(settings), text_server(settings)
+        options = Bm25Options.of(settings)
         folder = index_folder(settings.home, corpus_sha256, options, server=server)
         if server is not None and corpus_sha256 and not folder.is_dir():
             # This process has not indexed the law itself: what it needs beside the servers it reads from the graph.
@@ -147,17 +156,24 @@ class SnapshotHolder:
     def __init__(self, settings: Settings, load_model: LoadModel) -> None:
         self._settings = settings
         self._store = open_store(settings)
+        self._text = text_server(settings)
         self._load_model = load_model
         self._lock = threading.Lock()
         self._checking = threading.Lock()
         self._current: Snapshot | None = None
         self._reason: str | None = "the law is being opened"
+        self._away: dict[str, str] = {}
         self._closed = False
 
     @property
     def reason(self) -> str | None:
-        """Why the newest law is not what is served; None where it is."""
+        """Why the newest law is not what is served; None where it is, as far as is known."""
         return self._reason
+
+    @property
+    def away(self) -> dict[str, str]:
+        """What did not answer at the last look ("graph", "text"), and why; the rest serves on without it."""
+        return dict(self._away)
 
     @property
     def home(self) -> Path:
@@ -186,11 +202,13 @@ class SnapshotHolder:
         """Look for a newer release and open it; whether it is served now. Never raises: `reason` says what was wrong."""
         with self._checking:
             current = self._current
+            if self._closed:
+                return False
             try:
-                if self._closed or (current is not None and self._store.stamp() == current.stamp):
-                    self._note(None)
+                if current is not None and not self._newer(current):
+                    self._note(self._text_lags(current))
                     return False
-                fresh = open_snapshot(self._settings, self._store, self._load_model)
+                fresh = open_snapshot(self._settings, self._store, self._load_model, self._text)
             except LexgraphError as error:
                 self._note(str(error))
                 return False
@@ -207,6 +225,40 @@ class SnapshotHolder:
                 old.retire()
             _LOG.info("serving the law %s, model %s", fresh.corpus.sha256[:12], fresh.model_id or "none")
             return True
+
+    def _newer(self, current: Snapshot) -> bool:
+        """Whether the graph is another than the one that is served; False where its server does not say."""
+        try:
+            newer = self._store.stamp() != current.stamp
+        except (ServerUnavailable, QueryTimeout) as error:
+            self._note_away(GRAPH, error)
+            return False
+        self._back(GRAPH)
+        return newer
+
+    def _text_lags(self, current: Snapshot) -> str | None:
+        """Why the text server does not hold the law that is served; None where it does, or does not say."""
+        if self._text is None:
+            return None
+        try:
+            self._text.check(current.corpus.sha256, Bm25Options.of(self._settings))
+        except (ServerUnavailable, QueryTimeout) as error:
+            self._note_away(TEXT, error)
+            return None
+        except LexgraphError as error:
+            return str(error)
+        self._back(TEXT)
+        return None
+
+    def _note_away(self, name: str, error: LexgraphError) -> None:
+        if name not in self._away:
+            _LOG.warning("%s is away: %s", name, error)
+        self._away = {**self._away, name: str(error)}
+
+    def _back(self, name: str) -> None:
+        if name in self._away:
+            _LOG.info("%s is back", name)
+            self._away = {other: reason for other, reason in self._away.items() if other != name}
 
     def _note(self, reason: str | None) -> None:
         if reason is not None and reason != self._reason:
@@ -225,5 +277,8 @@ class SnapshotHolder:
             self._closed = True
             current, self._current = self._current, None
             self._reason = "the server is shutting down"
+            self._store.close()
+            if self._text is not None:
+                self._text.close()
         if current is not None:
             current.retire()

@@ -315,6 +315,9 @@ class EmbeddedStore:
         """What tells one release from the next (`release_stamp`)."""
         return release_stamp(self.home)
 
+    def close(self) -> None:
+        """Nothing is kept open."""
+
     def migrate(self) -> tuple[int, int]:
         """Make the tables, or those that an older release lacks."""
         if not (self.home / GRAPH_FILE).exists():

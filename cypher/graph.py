@@ -111,7 +111,15 @@ class Store(Protocol):
         ...
 
     def stamp(self) -> object | None:
-        """What tells one state of the law and of the active model from the next; None without a graph."""
+        """What tells one state of the law and of the active model from the next; None without a graph.
+
+        Raises:
+            ServerUnavailable, QueryTimeout: its server does not answer.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what `stamp` keeps open from one look to the next."""
         ...
 
     def migrate(self) -> tuple[int, int]:

@@ -30,6 +30,7 @@ from cypher.graph import Row, Statements, Table
 from cypher.migrations import MIGRATIONS
 from cypher.statements import statements
 from cypher.vectors import VectorStore
+from schema.breaker import Breaker
 from schema.errors import (
     BadQuery,
     BadSetting,
@@ -74,11 +75,11 @@ class Server:
     database: str = "neo4j"
 
 
-def connect(server: Server, bookmarks: Path | None = None) -> Driver:
+def connect(server: Server, *, patient: bool = False) -> Driver:
     """A driver that has been heard.
 
     Args:
-        bookmarks: file of what the writers of this home have written last: a cluster's reader waits for it.
+        patient: whether a server that is away is waited for (`RETRY_S`), as a job that is half done does.
 
     Raises:
         ServerUnavailable: nothing answers at the address.
@@ -100,7 +101,11 @@ def connect(server: Server, bookmarks: Path | None = None) -> Driver:
         )
     try:
         with _plain_errors(server):
-            driver.execute_query("RETURN 1", database_=server.database, routing_=neo4j.RoutingControl.READ)
+            if patient:
+                driver.execute_query("RETURN 1", database_=server.database, routing_=neo4j.RoutingControl.READ)
+            else:
+                with driver.session(database=server.database, default_access_mode=neo4j.READ_ACCESS) as session:
+                    session.run("RETURN 1").consume()
     except BaseException:
         driver.close()
         raise
@@ -129,12 +134,23 @@ class Neo4jGraph:
 
     engine: ClassVar[str] = "neo4j"
 
-    def __init__(self, server: Server, driver: Driver, *, timeout_s: float = 0, bookmarks: Path | None = None) -> None:
+    def __init__(
+        self,
+        server: Server,
+        driver: Driver,
+        *,
+        timeout_s: float = 0,
+        bookmarks: Path | None = None,
+        breaker: Breaker | None = None,
+    ) -> None:
         """A graph over a driver that it closes in the end.
 
         Args:
             timeout_s: time limit of one query in seconds, kept on this side too where the server does not; 0: none.
+            breaker: of reads with a time limit, so that those who wait for answers do not each find out that the
+                server is away.
         """
+        self._breaker = breaker or Breaker()
         self.server = server
         self.changed = False
         self._driver = driver
@@ -201,6 +217,12 @@ class Neo4jGraph:
             keys, values = session.execute_write(lambda transaction: _fetch(transaction, cypher, parameters))
         return [dict(zip(keys, row, strict=True)) for row in values]
 
+    def update_once(self, cypher: str, parameters: Row) -> list[Row]:
+        """As `update`, but a server that is away is not waited for."""
+        with _plain_errors(self.server), self._session() as session:
+            keys, values = _fetch(session, cypher, parameters)
+        return [dict(zip(keys, row, strict=True)) for row in values]
+
     def atomically(self, work: Callable[[Statements], _Result]) -> _Result:
         """Run ``work`` in one managed transaction; it is run again when the server loses it on the way."""
         self.changed = True
@@ -224,7 +246,10 @@ class Neo4jGraph:
                     return _fetch(session, cypher, parameters, max_rows, self._timeout_s)
                 return session.execute_read(lambda transaction: _fetch(transaction, cypher, parameters, max_rows))
 
-        return _within(self._timeout_s, ask, self.server) if self._timeout_s else ask()
+        if not self._timeout_s:
+            return ask()
+        with self._breaker.call():
+            return _within(self._timeout_s, ask, self.server)
 
     def _session(self, access: str = neo4j.WRITE_ACCESS) -> neo4j.Session:
         return self._driver.session(
@@ -289,11 +314,15 @@ class Neo4jStore:
 
     home: Path
     server: Server
+    _breaker: Breaker = field(default_factory=Breaker, repr=False, compare=False)
+    _watching: "list[Neo4jGraph]" = field(default_factory=list["Neo4jGraph"], repr=False, compare=False)
 
-    def _open(self, timeout_s: float = 0) -> Neo4jGraph:
+    def _open(self, timeout_s: float = 0, *, patient: bool = False) -> Neo4jGraph:
         # Only a cluster has members that may lag behind each other.
         bookmarks = self.home / _BOOKMARKS if self.server.address.startswith("neo4j") else None
-        return Neo4jGraph(self.server, connect(self.server), timeout_s=timeout_s, bookmarks=bookmarks)
+        return Neo4jGraph(
+            self.server, connect(self.server, patient=patient), timeout_s=timeout_s, bookmarks=bookmarks, breaker=self._breaker
+        )
 
     def reading(self, timeout_s: float = 0) -> Neo4jGraph:
         """The graph for reading; closes its connections with the block."""
@@ -309,7 +338,7 @@ class Neo4jStore:
     def writing(self) -> Generator[Neo4jGraph]:
         """The graph for one writer at a time; an empty server gets its constraints first."""
         self.home.mkdir(parents=True, exist_ok=True)
-        with self.exclusive("graph"), self._open() as graph:
+        with self.exclusive("graph"), self._open(patient=True) as graph:
             if graph.check_version(empty_too=True) == 0:
                 graph.migrate(0)
             yield graph
@@ -321,7 +350,7 @@ class Neo4jStore:
         Raises:
             GraphBusy: another job holds it, or took it because this one could not renew it in time.
         """
-        with self._open() as graph:
+        with self._open(patient=True) as graph:
             lease = _Lease(graph, work)
             lease.take()
             try:
@@ -332,8 +361,14 @@ class Neo4jStore:
 
     def stamp(self) -> object | None:
         """Fingerprint of the law, the active model and the version of the law's vectors."""
-        with self._open(CONNECT_S) as graph:
-            return graph_stamp(graph)
+        if not self._watching:  # kept: a look every few seconds is not worth a new connection each time
+            self._watching.append(self._open(CONNECT_S))
+        return graph_stamp(self._watching[0])
+
+    def close(self) -> None:
+        """Close the connection of `stamp`."""
+        while self._watching:
+            self._watching.pop().close()
 
     def migrate(self) -> tuple[int, int]:
         """Make constraints and indexes up to this program's schema."""
@@ -362,21 +397,21 @@ class _Lease:
 
     def take(self) -> None:
         self._graph.update("CREATE CONSTRAINT lock_id IF NOT EXISTS FOR (n:Lock) REQUIRE n.id IS UNIQUE", {})
-        if not self._held():
+        if not self._held(self._graph.update):
             raise GraphBusy(
                 f"{self._graph.server.address}: another process is writing to the {self._work}; try again when it is done "
                 f"(the lock of a dead one ends after {LEASE_S:.0f} s)"
             )
         self._thread.start()
 
-    def _held(self) -> bool:
+    def _held(self, run: Callable[[str, Row], list[Row]]) -> bool:
         asked = {"id": self._work, "holder": self._holder, "lease_ms": int(LEASE_S * 1000)}
-        return bool(self._graph.update(self._graph._statements["take_lock"], asked))  # pyright: ignore[reportPrivateUsage]
+        return bool(run(statements(self._graph.engine)["take_lock"], asked))
 
     def _renew(self) -> None:
         while not self._done.wait(LEASE_S / 4):
             try:
-                if not self._held():
+                if not self._held(self._graph.update_once):
                     self._lost = True
                     return
             except LexgraphError:
@@ -392,7 +427,8 @@ class _Lease:
         if self._thread.ident is not None:
             self._thread.join()
         with suppress(LexgraphError):  # it expires by itself
-            self._graph.write("give_back_lock", id=self._work, holder=self._holder)
+            asked = {"id": self._work, "holder": self._holder}
+            self._graph.update_once(statements(self._graph.engine)["give_back_lock"], asked)
 
 
 def _fetch(
@@ -511,6 +547,13 @@ def _of_server(error: Neo4jError, server: Server) -> LexgraphError:
     code, message = error.code or "", _line(error)
     if _NO_SPACE.search(str(error)) or ("ReadOnly" in code and "space" in message):
         return StorageFull(f"{server.address}: no space left on the server; what was committed is unharmed")
+    if "TransactionLogError" in code:  # it does not say more; and its database takes nothing until it is started again
+        return StorageFull(
+            f"{server.address}: the server cannot write, most likely for want of space: make some, and start it again; "
+            "what was committed is unharmed"
+        )
+    if "TransactionStartFailed" in code:  # after a panic, as one over a full disk
+        return ServerUnavailable(f"{server.address}: the server has failed and must be started again: {message}")
     if _TIMED_OUT in code:
         return QueryTimeout(f"{server.address}: the query ran past its time limit (LEXGRAPH_QUERY_TIMEOUT_S)")
     if "DatabaseNotFound" in code:

@@ -7,9 +7,10 @@ among its neighbours; every other keeps the one that it was trained to have.
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -78,11 +79,7 @@ def extend(
     features = _aligned(np.asarray(stored), place["articles"], corpus.articles)
     if fresh:
         features[fresh] = _encode(encoder, corpus, text, fresh, words, advance)
-    sections = unit(sums_below(corpus, features))
-    parents = unit(group_sums(corpus.group, features))[corpus.group]
-    edges = subgraph_edges(corpus, card["recipe"]["document"]["edges"])
-    tower = DocumentWeights.load(model, card["recipe"]["document"]["heads"])
-    nodes = tower(np.concatenate([features, sections]), np.concatenate([parents, sections]), edges.edges, edges.kinds)
+    nodes = embedded(model, card["recipe"]["document"], corpus, features)
     new_sections = [i for i, id in enumerate(corpus.sections) if id not in place["sections"]]
     trained = {name: np.load(model / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
     result = {
@@ -102,6 +99,19 @@ def extend(
     changed = Extended([corpus.articles[i] for i in fresh], [corpus.sections[i] for i in new_sections])
     _keep(folder, result, changed)
     return changed
+
+
+def embedded(model: Path, options: Mapping[str, Any], corpus: Corpus, features: Matrix) -> Matrix:
+    """float32[articles + sections, d]: what a version's trained layers make of features of a law's articles.
+
+    Args:
+        options: of the document tower, from the version's recipe.
+    """
+    sections = unit(sums_below(corpus, features))
+    parents = unit(group_sums(corpus.group, features))[corpus.group]
+    edges = subgraph_edges(corpus, options["edges"])
+    tower = DocumentWeights.load(model, options["heads"])
+    return tower(np.concatenate([features, sections]), np.concatenate([parents, sections]), edges.edges, edges.kinds)
 
 
 def _keep(folder: Path, arrays: dict[str, Matrix], changed: Extended) -> None:

@@ -47,12 +47,12 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What a run did: how it ended, why, the version that it trained, and where its record lies."""
+    """What a run did: how it ended, why, the version that it trained, and where its record lies (None: nothing was done)."""
 
     outcome: Outcome
     reason: str
     model: str
-    record: Path
+    record: Path | None
 
 
 def retrain(
@@ -71,7 +71,8 @@ def retrain(
     """Train the recipe's version for the law and the questions as they are, unless it is the active one already.
 
     The new version is written beside the old; both answer the same questions over the same law; the pointer is flipped
-    only where `gnn.gate.judge` lets the new one pass. Each run leaves a record in the graph and under ``home/runs``.
+    only where `gnn.gate.judge` lets the new one pass. Each run that finds something to do leaves a record in the graph and
+    under ``home/runs``.
 
     For one job at a time (``store.exclusive("models")``, which the caller holds).
 
@@ -84,7 +85,8 @@ def retrain(
     active = active_id(graph)
     run = _Record(store, graph, began, recipe, id, index.corpus.sha256)
     if active == id:
-        return run.close(Outcome.UNCHANGED, "neither the law, nor the questions, nor the recipe changed", {})
+        # Not even a record: what is written is a new release, which every API would open.
+        return RunReport(Outcome.UNCHANGED, "neither the law, nor the questions, nor the recipe changed", id, None)
     try:
         train_version(store, graph, index, text, questions, recipe, id, threads=threads, progress=progress)
         share_model(store.home, shelf, id)

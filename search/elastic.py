@@ -26,11 +26,11 @@ from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 from elasticsearch.helpers import scan, streaming_bulk
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
+from schema.breaker import Breaker
 from schema.errors import BadQuery, BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable, StorageFull
 from schema.progress import Progress, silent
 from schema.settings import Settings
 from search.analysis import query_tokens
-from search.breaker import Breaker
 from search.corpus import NO_END, Corpus, CorpusText, Filter, days_of
 from search.fusion import DEPTH
 from search.law_documents import Fields, LawDocument, LawDocuments, document_id, indexed
@@ -539,6 +539,14 @@ class ElasticLexical:
         for row in rows:
             row.setdefault("text", row.pop(f"text_{row['language']}", ""))
         return rows
+
+    def groups(self, ids: Sequence[str]) -> list[Fields]:
+        """What the server keeps of acts and sections: ``id``, ``heading`` (of an act: its title), ``language``, ….
+
+        Raises:
+            ServerUnavailable, QueryTimeout, NotReady: as `lists`.
+        """
+        return self.server.documents(self.server.index_name(GROUPS, self.key), ids)
 
     def _clause(self, query: str) -> Fields | None:
         """The query as the server's: terms of our own making, or words for its analyzers; never its syntax."""

@@ -1,7 +1,8 @@
 """What retrieval asks of a text index, whichever it is: the two BM25 lists of a query, over all articles."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,22 @@ class Lexical(Protocol):
         """
         ...
 
+    def documents(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """What the index keeps of articles (`search.elastic.ElasticLexical.documents`), without those it keeps nothing of.
+
+        Raises:
+            ServerUnavailable, QueryTimeout, NotReady: as `lists`.
+        """
+        ...
+
+    def groups(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """What the index keeps of acts and sections: ``id``, ``heading``, ``language``, …
+
+        Raises:
+            ServerUnavailable, QueryTimeout, NotReady: as `lists`.
+        """
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedLexical:
@@ -41,11 +58,19 @@ class EmbeddedLexical:
     """
 
     articles: Bm25Index
-    groups: Bm25Index
+    sections: Bm25Index
     group: Ints
     languages: tuple[str, ...]
 
     def lists(self, query: str, filter: Filter) -> dict[str, Scores]:
         """The lists "bm25" and "section" of a query, of all articles whatever the filter."""
         tokens = query_tokens(query, self.languages)
-        return {"bm25": self.articles.scores(tokens), "section": self.groups.scores(tokens)[self.group]}
+        return {"bm25": self.articles.scores(tokens), "section": self.sections.scores(tokens)[self.group]}
+
+    def documents(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """Nothing: words alone are indexed here, and the graph has the rest."""
+        return []
+
+    def groups(self, ids: Sequence[str]) -> list[dict[str, Any]]:
+        """Nothing, as `documents`."""
+        return []

@@ -105,6 +105,7 @@ def test_while_the_index_lags_the_old_law_is_served_and_the_reason_told(client: 
         "reason": "the text index does not hold the law of the graph: run `lexgraph index`",
         "graph": old,
         "model": None,
+        "away": {},
     }
     assert f"{MILLERS_ID}/L2" in hits(client, "le moulin")
     assert client.get("/healthz").status_code == 200

@@ -86,7 +86,7 @@ def small_disk(megabytes: int) -> Iterator[Path]:
         try:
             yield Path(folder)
         finally:
-            subprocess.run(["umount", folder], check=True)
+            subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 def may_mount() -> bool:

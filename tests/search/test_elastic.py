@@ -19,11 +19,11 @@ from cypher.embedded import EmbeddedStore, open_graph
 from docker.local_servers import ElasticsearchServer
 from ingest.loader import read_questions
 from ingest.sources import ingest
+from schema.breaker import Breaker
 from schema.errors import BadSetting, MissingExtra, NotReady, QueryTimeout, ServerUnavailable
 from schema.progress import Advance, Progress, silent
 from schema.settings import Settings
 from search import elastic
-from search.breaker import Breaker
 from search.corpus import Corpus, CorpusText, Filter, read_corpus
 from search.elastic import ARTICLES, GROUPS, KINDS, Changes, ElasticLexical, ElasticText
 from search.law_documents import LawDocuments, document_id

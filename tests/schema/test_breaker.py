@@ -2,8 +2,8 @@
 
 import pytest
 
+from schema.breaker import Breaker
 from schema.errors import NotReady, QueryTimeout, ServerUnavailable
-from search.breaker import Breaker
 
 
 class Clock:
