@@ -127,18 +127,18 @@ def test_the_table_has_every_system_and_hybrid_finds_what_is_relevant(own_home: 
     recipe = load_recipe(recipe_file)
     with open_graph(own_home) as graph:
         asked = read_questions(graph, "service-public")
-        sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
-    index = open_text_index(own_home, sha256, Bm25Options())
-    table = compare(
-        own_home,
-        index,
-        recipe,
-        model_ids(recipe, index.key, asked),
-        of_split(asked, "random", "test"),
-        source="service-public",
-        split="random",
-        part="test",
-    )
+        index = open_text_index(own_home, graph.rows("graph_row")[0]["corpus_sha256"], Bm25Options())
+        table = compare(
+            own_home,
+            graph,
+            index,
+            recipe,
+            model_ids(recipe, index.key, asked),
+            of_split(asked, "random", "test"),
+            source="service-public",
+            split="random",
+            part="test",
+        )
     assert list(table.systems) == [
         "bm25",
         "bm25-hybrid",

@@ -1,0 +1,234 @@
+"""Bytes and milliseconds of each part at one and at seven copies of the four French codes (29,115 and 203,805 articles).
+
+Starts servers of its own (Maven and a JDK are needed). Embeddings are made up: what is measured does not depend on them.
+``--copies 1,7`` chooses sizes; ``--without-vectors`` leaves the vectors of Neo4j out, which take longest.
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
+
+from bench.reporting import report, run  # noqa: E402
+from cypher.embedded import EmbeddedStore  # noqa: E402
+from cypher.graph import Store  # noqa: E402
+from cypher.neo4j_graph import Neo4jStore  # noqa: E402
+from cypher.neo4j_graph import Server as Neo4jAddress  # noqa: E402
+from docker.local_servers import NEO4J_2026, ElasticsearchServer, Neo4jServer  # noqa: E402
+from ingest.legi import FILE_PATTERN, read_act  # noqa: E402
+from ingest.loader import load_acts  # noqa: E402
+from ingest.npm import LEGI_DATA, fetch  # noqa: E402
+from schema.errors import BadQuery  # noqa: E402
+from schema.records import ActTree, SourceFile  # noqa: E402
+from schema.settings import Settings, load_settings  # noqa: E402
+from search.corpus import Corpus, Filter, read_corpus  # noqa: E402
+from search.retrieval import Retriever, VectorModel  # noqa: E402
+from search.served_vectors import ServedVectors, bound_of, filter_rows, for_cosine  # noqa: E402
+from search.text_index import Bm25Options, build_text_index, open_text_index, text_server  # noqa: E402
+
+DIMENSIONS = 512
+QUESTIONS = (
+    "licenciement pendant un arrêt maladie",
+    "congé parental d'éducation à temps partiel",
+    "prime d'activité conditions de ressources",
+    "allocation logement étudiant",
+    "rupture conventionnelle indemnité minimale",
+    "accident du travail déclaration délai",
+    "pension de réversion conjoint divorcé",
+    "durée maximale du travail de nuit",
+)
+_PARTS = {
+    "load_ms": "load, milliseconds an article",
+    "graph_bytes": "graph on disk, bytes an article",
+    "text_ms": "text index made, milliseconds an article",
+    "text_bytes": "text index on disk, bytes an article",
+    "hybrid_ms": "hybrid query, milliseconds, median",
+}
+
+
+def main() -> None:
+    """Measure and print."""
+    copies = [int(n) for n in _option("--copies", "1,7").split(",")]
+    folder = fetch(LEGI_DATA, load_settings().home / "sources")
+    trees = [read_act(path) for path in sorted(folder.glob(FILE_PATTERN))]
+    figures: dict[str, float] = {}
+    explained: dict[str, str] = {}
+    for n in copies:
+        for engine, measured in _measured([copy for k in range(n) for copy in _copies(trees, k)]).items():
+            for name, value in measured.items():
+                figures[f"{n}x_{engine}_{name}"] = value
+                explained[f"{n}x_{engine}_{name}"] = f"{engine}: {_PARTS.get(name, name.replace('_', ' '))}"
+    report("Scale", figures, explained)
+
+
+def _option(name: str, default: str) -> str:
+    if name not in sys.argv:
+        return default
+    try:
+        return sys.argv[sys.argv.index(name) + 1]
+    except IndexError:
+        raise BadQuery(f"{name} needs a value") from None
+
+
+def _copies(trees: list[ActTree], number: int) -> Iterator[ActTree]:
+    """The acts under other identifiers, citing each other as the originals do."""
+    mark = f"-{number}"
+
+    def own(id: str) -> str:
+        head, _, rest = id.partition("/")
+        act, slash, below = rest.partition("/")
+        return f"{head}/{act}{mark}{slash}{below}"
+
+    for tree in trees:
+        yield ActTree(
+            replace(tree.act, id=own(tree.act.id), source_id=tree.act.source_id + mark),
+            tuple(
+                replace(
+                    s,
+                    id=own(s.id),
+                    act_id=own(s.act_id),
+                    parent_id=own(s.parent_id),
+                    source_ids=tuple(x + mark for x in s.source_ids),
+                )
+                for s in tree.sections
+            ),
+            tuple(
+                replace(
+                    a,
+                    id=own(a.id),
+                    act_id=own(a.act_id),
+                    parent_id=own(a.parent_id),
+                    source_ids=tuple(x + mark for x in a.source_ids),
+                )
+                for a in tree.articles
+            ),
+            tuple(replace(c, article_id=own(c.article_id), target=c.target + mark) for c in tree.citations),
+        )
+
+
+def _measured(trees: list[ActTree]) -> dict[str, dict[str, float]]:
+    with tempfile.TemporaryDirectory() as temporary:
+        place = Path(temporary)
+        with _served(place) as (server, elastic):
+            embedded = _embedded(place / "embedded", trees)
+            settings = Settings(home=place / "servers", text=elastic.http_address)  # pyright: ignore[reportCallIssue]
+            store = Neo4jStore(settings.home, Neo4jAddress(server.address, "neo4j", server.password))
+            return {"embedded": embedded, "servers": _on_servers(store, settings, place, trees)}
+
+
+@contextmanager
+def _served(place: Path) -> Generator[tuple[Neo4jServer, ElasticsearchServer]]:
+    server, elastic = Neo4jServer(NEO4J_2026, place / "neo4j"), ElasticsearchServer(home=place / "elasticsearch")
+    try:
+        server.start()
+        elastic.start()
+        yield server, elastic
+    finally:
+        server.kill()
+        elastic.kill()
+
+
+def _embedded(home: Path, trees: list[ActTree]) -> dict[str, float]:
+    n = sum(len(tree.articles) for tree in trees)
+    store = EmbeddedStore(home, memory_mb=2048)
+    figures = {"articles": float(n), "load_ms": 1000 * _seconds(lambda: _load(store, trees)) / n}
+    figures["graph_bytes"] = _bytes(home) / n
+    with store.reading() as graph:
+        corpus, text = read_corpus(graph)
+    began = time.perf_counter()
+    folder = build_text_index(home, corpus, text, Bm25Options())
+    figures["text_ms"] = 1000 * (time.perf_counter() - began) / n
+    figures["text_bytes"] = _bytes(folder) / n
+    index = open_text_index(home, corpus.sha256, Bm25Options())
+    model = _made_up(corpus)
+    figures["model_bytes"] = (model.articles.nbytes + model.sections.nbytes + model.bias.nbytes) / n
+    figures["hybrid_ms"] = _median_ms(Retriever(index, model))
+    return figures
+
+
+def _on_servers(store: Neo4jStore, settings: Settings, place: Path, trees: list[ActTree]) -> dict[str, float]:
+    n = sum(len(tree.articles) for tree in trees)
+    figures = {"load_ms": 1000 * _seconds(lambda: _load(store, trees)) / n}
+    server = text_server(settings)
+    with store.reading() as graph:
+        corpus, text = read_corpus(graph)
+        began = time.perf_counter()
+        build_text_index(settings.home, corpus, text, Bm25Options(), server=server)
+        figures["text_ms"] = 1000 * (time.perf_counter() - began) / n
+        index = open_text_index(settings.home, corpus.sha256, Bm25Options(), server=server)
+        model = _made_up(corpus)
+        if "--without-vectors" not in sys.argv:
+            vectors, bound = graph.vectors, bound_of(model.bias, model.scale)
+            stored = for_cosine(model.articles, model.bias, model.scale, bound)
+            vectors.write_filters(filter_rows(corpus))
+            figures["vectors_ms"] = 1000 * _seconds(lambda: vectors.write("made-up", "Article", corpus.articles, stored)) / n
+            seconds = _seconds(lambda: vectors.build("made-up", "Article", stored.shape[1]))
+            figures["vector_index_ms"] = 1000 * seconds / n
+            model = replace(model, nearest=ServedVectors(vectors, "made-up", corpus, model.scale, bound).nearest)
+        figures["hybrid_ms"] = _median_ms(Retriever(index, model))
+    figures["graph_bytes"] = _bytes(place / "neo4j" / "data" / "databases") / n
+    figures["text_bytes"] = _bytes(place / "elasticsearch" / "data") / n
+    return figures
+
+
+def _load(store: Store, trees: list[ActTree]) -> None:
+    by_path = {Path(f"{tree.act.id}.json"): tree for tree in trees}
+    with tempfile.TemporaryDirectory() as folder:
+        sources: list[SourceFile] = []
+        for number, path in enumerate(by_path):
+            stand_in = Path(folder) / f"{number}.json"
+            stand_in.write_text(str(path))
+            sources.append(SourceFile(f"copies/{path}", stand_in, "bench"))
+        trees_of = {source.path: tree for source, tree in zip(sources, by_path.values(), strict=True)}
+        load_acts(store, sources, trees_of.__getitem__)
+
+
+def _made_up(corpus: Corpus) -> VectorModel:
+    random = np.random.default_rng(1)
+
+    def rows(n: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+        made = random.standard_normal((n, DIMENSIONS), np.float32)
+        return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+    queries = dict(zip(QUESTIONS, rows(len(QUESTIONS)), strict=True))
+    return VectorModel(
+        id="made-up",
+        encode=lambda texts: np.stack([queries[text] for text in texts]),
+        articles=rows(len(corpus.articles)),
+        sections=rows(len(corpus.sections)),
+        acts=rows(len(corpus.acts)),
+        bias=random.standard_normal(len(corpus.articles), np.float32),
+        scale=20.0,
+        weights={"vector": 1.0, "bm25": 0.25, "section": 0.75},
+    )
+
+
+def _median_ms(retriever: Retriever) -> float:
+    times: list[float] = []
+    for turn in range(4):
+        for question in QUESTIONS:
+            seconds = _seconds(lambda q=question: retriever.search(q, first=20, filter=Filter()))
+            if turn:
+                times.append(1000 * seconds)
+    return float(np.median(times))
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    run(main)
