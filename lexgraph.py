@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -588,16 +589,50 @@ def citations(
 
 @app.command()
 def export(
-    context: typer.Context, file: Annotated[Path, typer.Argument(help="JSON lines to write; - for the terminal.")]
+    context: typer.Context,
+    file: Annotated[Path | None, typer.Argument(help="JSON lines to write; - for the terminal.")] = None,
+    neo4j_admin: Annotated[
+        Path | None, typer.Option(help="Folder for CSV files, which `neo4j-admin database import full` loads.")
+    ] = None,
 ) -> None:
-    """Write the canonical dump: the same graph gives the same bytes."""
+    """Write the canonical dump (the same graph gives the same bytes), or files that fill an empty Neo4j server."""
     run: _Run = context.obj
+    if file is None and neo4j_admin is None:
+        raise BadQuery("name the file to write, or a folder by --neo4j-admin")
     with run.graph() as graph:
+        if neo4j_admin is not None:
+            from cypher.bulk_import import SCRIPT, write_import_files
+
+            rows = write_import_files(graph, neo4j_admin, progress=run.progress)
+            out.print(f"{len(rows)} files, {sum(rows.values()):,} rows. With Neo4j stopped, load them:", soft_wrap=True)
+            out.print(f"  sh {shlex.quote(str(neo4j_admin / SCRIPT))}", markup=False, soft_wrap=True)
+            out.print("then start it and make the constraints: lexgraph migrate")
+        if file is None:
+            return
         if str(file) == "-":
             sys.stdout.writelines(line + "\n" for line in canonical_dump(graph))
         else:
             with file.open("w", encoding="utf-8") as stream:
                 stream.writelines(line + "\n" for line in canonical_dump(graph))
+
+
+@app.command()
+def browser(
+    context: typer.Context,
+    open_: Annotated[bool, typer.Option("--open", help="Open it in the web browser too.")] = False,
+    graph_http: Annotated[str | None, typer.Option(help="HTTP address of Neo4j; else the setting `graph_http`.")] = None,
+) -> None:
+    """Print the address of Neo4j Browser on the graph's server; it asks for the password itself."""
+    from cypher.browser_link import browser_link
+
+    run: _Run = context.obj
+    link = browser_link(run.settings if graph_http is None else run.settings.model_copy(update={"graph_http": graph_http}))
+    print(link)
+    if open_:
+        import webbrowser
+
+        if not webbrowser.open(link):
+            err.print("lexgraph: no web browser opens here; paste the address into one", soft_wrap=True)
 
 
 @app.command()

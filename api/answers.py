@@ -38,7 +38,9 @@ class SearchFilter:
 class Place:
     """Where an article stands in one of the lists that an answer was fused from."""
 
-    list_name: str = strawberry.field(name="list", description="`bm25`, `section`, `vector`, `questions` or `hierarchical`.")
+    list_name: str = strawberry.field(
+        name="list", description="`bm25`, `section`, `vector`, `questions`, `authority` or `hierarchical`."
+    )
     rank: int = strawberry.field(description="From 1, among the articles that pass the filter.")
     score: float
 

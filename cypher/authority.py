@@ -10,6 +10,8 @@ from scipy import sparse
 from cypher.graph import Graph
 
 DAMPING = 0.85
+UNCITED = 0.15
+"""The authority of an article that nobody cites."""
 ITERATIONS = 100
 TOLERANCE = 1e-9
 _BATCH = 5000
@@ -36,27 +38,22 @@ def page_rank(n: int, pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
 
 
 def authority_of(graph: Graph) -> dict[str, float]:
-    """Authority by article, from the citations of the graph, rounded so that every engine stores the same."""
+    """Authority by article, from the citations of the graph."""
     articles = [row["id"] for row in graph.rows("article_source_ids")]
     place = {id: position for position, id in enumerate(articles)}
     pairs = [(place[row["article"]], place[row["target"]]) for row in graph.rows("corpus_citations")]
     ranks = page_rank(len(articles), np.array(sorted(pairs), np.int64).reshape(-1, 2))
-    return {id: _rounded(rank) for id, rank in zip(articles, ranks.tolist(), strict=True)}
+    return {id: round(rank, 6) for id, rank in zip(articles, ranks.tolist(), strict=True)}
 
 
-def write_authority(graph: Graph) -> int:
-    """Store the authority of every article; how many changed.
-
-    Where the Graph Data Science plugin answers, it is what computes the ranks.
-    """
-    gds = graph.gds
-    wanted = {id: _rounded(rank) for id, rank in gds.ranks().items()} if gds else authority_of(graph)
+def write_authority(graph: Graph) -> None:
+    """Store the authority of every article: by the Graph Data Science plugin where it answers, else computed here."""
+    if graph.gds is not None:
+        graph.gds.write_ranks("authority")
+        return
     stored = {row["id"]: row["authority"] for row in graph.rows("stored_authority")}
-    rows: Sequence[dict[str, Any]] = [{"id": id, "authority": rank} for id, rank in wanted.items() if stored.get(id) != rank]
+    rows: Sequence[dict[str, Any]] = [
+        {"id": id, "authority": rank} for id, rank in authority_of(graph).items() if stored.get(id) != rank
+    ]
     for start in range(0, len(rows), _BATCH):
         graph.write("set_authority", rows=rows[start : start + _BATCH])
-    return len(rows)
-
-
-def _rounded(rank: float) -> float:
-    return round(rank, 4)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from graphdatascience import GraphDataScience
 
-from cypher.authority import DAMPING, ITERATIONS, TOLERANCE
+from cypher.authority import DAMPING, ITERATIONS, TOLERANCE, UNCITED
 
 Pairs = list[tuple[str, str]]
 
@@ -31,6 +31,11 @@ class Gds:
         finally:
             self._client.graph.drop(graph)
 
+    def _knows(self, kind: str) -> bool:
+        """Whether the database has ever held an edge of a type: a projection of one that it never held is refused."""
+        rows = self._client.run_cypher("CALL db.relationshipTypes() YIELD relationshipType AS kind RETURN kind")
+        return kind in rows["kind"].tolist()
+
     def _identifiers(self, labels: list[str]) -> dict[int, str]:
         """Identifiers of the law by those of the server."""
         found: dict[int, str] = {}
@@ -44,6 +49,8 @@ class Gds:
         identifiers = self._identifiers(["Article"])
         if not identifiers:
             return {}
+        if not self._knows("CITES"):
+            return dict.fromkeys(identifiers.values(), UNCITED)
         with self._projection(["Article"], ["CITES"]) as graph:
             rows = self._client.page_rank.stream(
                 graph, damping_factor=DAMPING, max_iterations=ITERATIONS, tolerance=TOLERANCE, concurrency=4
@@ -52,11 +59,27 @@ class Gds:
             identifiers[node]: float(score) for node, score in zip(rows["nodeId"].tolist(), rows["score"].tolist(), strict=True)
         }
 
+    def write_ranks(self, name: str) -> None:
+        """Store PageRank as a property of every article, without leaving the server."""
+        if not self._client.run_cypher("MATCH (a:Article)-[:CITES]->(:Article) RETURN 1 LIMIT 1").shape[0]:
+            self._client.run_cypher(f"MATCH (a:Article) SET a.{name} = $least", {"least": 1 - DAMPING})
+            return
+        with self._projection(["Article"], ["CITES"]) as graph:
+            self._client.page_rank.write(
+                graph,
+                write_property=name,
+                damping_factor=DAMPING,
+                max_iterations=ITERATIONS,
+                tolerance=TOLERANCE,
+                concurrency=4,
+                write_concurrency=4,
+            )
+
     def edges(self, kind: str, tail: str, head: str) -> Pairs:
         """Pairs of identifiers joined by a kind of edge between two labels, each once, in order."""
         labels = sorted({tail, head})
         tails, heads = self._identifiers([tail]), self._identifiers([head])
-        if not tails or not heads:
+        if not tails or not heads or not self._knows(kind):
             return []
         with self._projection(labels, [kind]) as graph:
             rows = self._client.graph.relationships.stream(graph)

@@ -18,7 +18,8 @@ MATCH (g:Graph {id: 'graph'}) SET g.questions_sha256 = $sha256;
 
 // name: sources
 MATCH (s:Source)
-RETURN s.id AS id, s.reader AS reader, s.act_id AS act_id, s.sha256 AS sha256, s.records AS records, s.rejected AS rejected
+RETURN s.id AS id, s.reader AS reader, s.act_id AS act_id, s.sha256 AS sha256, s.records AS records, s.rejected AS rejected,
+       s.law_sha256 AS law_sha256
 ORDER BY id;
 
 // name: delete_source
@@ -26,7 +27,8 @@ ORDER BY id;
 MATCH (s:Source) WHERE s.id = $id OR s.act_id = $act_id DELETE s;
 
 // name: create_source
-CREATE (:Source {id: $id, reader: $reader, act_id: $act_id, sha256: $sha256, records: $records, rejected: $rejected});
+CREATE (:Source {id: $id, reader: $reader, act_id: $act_id, sha256: $sha256, records: $records, rejected: $rejected,
+  law_sha256: $law_sha256});
 
 // name: create_acts
 UNWIND $rows AS r

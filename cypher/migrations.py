@@ -57,6 +57,7 @@ MIGRATIONS = (
         2,
         embedded=(
             "ALTER TABLE Article ADD IF NOT EXISTS authority DOUBLE",
+            "ALTER TABLE Source ADD IF NOT EXISTS law_sha256 STRING DEFAULT ''",
             "ALTER TABLE Model ADD IF NOT EXISTS activated STRING DEFAULT ''",
             *(table_of_node(node) for node in NODES if node.name == "Run"),
         ),

@@ -27,10 +27,6 @@ MATCH (g:Graph {id: 'graph'})
 OPTIONAL MATCH (m:Model {status: 'active'})
 RETURN g.corpus_sha256 AS corpus_sha256, g.questions_sha256 AS questions_sha256, max(m.id) AS active;
 
-// name: lock_holder
-// engine: neo4j
-MATCH (l:Lock {id: $id}) WHERE l.expires >= timestamp() RETURN l.holder AS holder;
-
 // name: create_run
 CREATE (:Run {
   id: $id, started: $started, ended: $ended, outcome: $outcome, reason: $reason, recipe: $recipe, model: $model,

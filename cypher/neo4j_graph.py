@@ -276,6 +276,8 @@ class Neo4jGraph:
                 "update Lexgraph, or point LEXGRAPH_GRAPH at another server"
             )
         if version == 0 and not empty_too:
+            if found:  # `cypher.bulk_import` leaves the version at 0
+                raise NotReady(f"{self.server.address}: an imported graph without its constraints: run `lexgraph migrate`")
             raise NotReady(f"no graph on {self.server.address}: run `lexgraph ingest` first")
         if 0 < version < SCHEMA_VERSION and not older_too:
             raise NotReady(
@@ -468,7 +470,8 @@ def _native(value: Any) -> Any:
     if isinstance(value, neo4j.graph.Relationship):
         return {"_type": value.type, **{key: _native(item) for key, item in value.items()}}
     if isinstance(value, neo4j.graph.Path):
-        return [_native(part) for pair in zip(value.nodes, (*value.relationships, None), strict=True) for part in pair if part]
+        steps = zip(value.nodes, (*value.relationships, None), strict=True)
+        return [_native(part) for pair in steps for part in pair if part is not None]  # an edge without properties is falsy
     return value
 
 

@@ -40,7 +40,8 @@ ORDER BY id;
 MATCH (a:Article)<-[c:CONTAINS]-(p:Act|Section) WHERE a.id IN $ids
 RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position, a.number AS number,
        a.heading AS heading, a.text AS text, a.language AS language, a.status AS status,
-       a.valid_from AS valid_from, a.valid_to AS valid_to, a.source_id AS source_id, a.source_ids AS source_ids;
+       a.valid_from AS valid_from, a.valid_to AS valid_to, a.source_id AS source_id, a.source_ids AS source_ids,
+       a.authority AS authority;
 
 // name: next_of_act
 MATCH (a:Article {act_id: $act_id})-[:NEXT]->(b:Article)
@@ -53,6 +54,29 @@ RETURN a.id AS article, b.id AS target, c.text AS text, c.start AS start, c.`end
 
 // name: outside_citations_of_act
 MATCH (a:Article {act_id: $act_id})-[c:CITES_OUTSIDE]->(o:Outside)
+RETURN a.id AS article, o.id AS target, o.kind AS target_kind, c.text AS text, c.start AS start, c.`end` AS `end`,
+       c.kind AS kind;
+
+// name: articles_citing
+// Articles that cite publishers' identifiers, in the graph or outside it.
+MATCH (a:Article)-[c:CITES]->() WHERE c.cited IN $ids RETURN DISTINCT a.id AS article;
+
+// name: articles_citing_outside
+MATCH (a:Article)-[:CITES_OUTSIDE]->(o:Outside) WHERE o.id IN $ids RETURN DISTINCT a.id AS article;
+
+// name: citations_from
+MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE a.id IN $ids
+RETURN a.id AS article, label(b) AS label, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind,
+       c.cited AS cited;
+
+// name: citations_from
+// engine: neo4j
+MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE a.id IN $ids
+RETURN a.id AS article, labels(b)[0] AS label, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind,
+       c.cited AS cited;
+
+// name: outside_citations_from
+MATCH (a:Article)-[c:CITES_OUTSIDE]->(o:Outside) WHERE a.id IN $ids
 RETURN a.id AS article, o.id AS target, o.kind AS target_kind, c.text AS text, c.start AS start, c.`end` AS `end`,
        c.kind AS kind;
 

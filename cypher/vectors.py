@@ -24,6 +24,8 @@ LEVELS = 10
 EXACT_LIMIT = 20_000
 """Articles that pass a filter, up to which a server that cannot filter inside its index scores each of them."""
 BUILD_TIMEOUT_S = 3600
+MORE = 100
+"""Neighbours asked for beyond those wanted: an approximate index may pass over a near one at the edge of what it gives."""
 LABELS = ("Article", "Section")
 _FILTERS = ("act_id", "act_kind", "jurisdiction", "first_day", "end_day", *(f"above_{level}" for level in range(1, LEVELS + 1)))
 
@@ -195,12 +197,12 @@ class VectorStore:
             if self.filters_in_index:
                 inside = f" WHERE {' AND '.join(conditions)}" if conditions else ""
                 rows = self._run(
-                    f"CYPHER 25 MATCH (n:{label}) SEARCH n IN (VECTOR INDEX {name} FOR $vector{inside} LIMIT $k) SCORE AS score "
-                    "RETURN n.id AS id, score",
-                    parameters,
+                    f"CYPHER 25 MATCH (n:{label}) SEARCH n IN (VECTOR INDEX {name} FOR $vector{inside} LIMIT $asked) "
+                    "SCORE AS score RETURN n.id AS id, score ORDER BY score DESC, id LIMIT $k",
+                    parameters | {"asked": int(k) + MORE},
                 )
             else:
-                rows = self._ask_index(name, parameters)
+                rows = self._ask_index(name, parameters | {"k": int(k) + MORE})[:k]
             return _neighbours(rows)
         passing = f"MATCH (n:{label}) WHERE {' AND '.join(conditions)} AND n.{property} IS NOT NULL "
         n = self._run(f"{passing} RETURN count(*) AS n", parameters)[0]["n"]

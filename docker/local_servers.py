@@ -15,6 +15,7 @@ import os
 import random
 import re
 import secrets
+import shlex
 import shutil
 import signal
 import socket
@@ -38,6 +39,8 @@ LOOPBACK = "127.0.0.1"
 PORTS = range(20_000, 32_000)
 STOP_SECONDS = 60
 UNPRIVILEGED = "nobody"
+_OPENED = [f"--add-opens=java.base/{part}=ALL-UNNAMED" for part in ("java.nio", "java.io", "sun.nio.ch", "java.lang")]
+"""What Neo4j reads of Java's own classes."""
 
 
 class ServerMissing(LexgraphError):
@@ -556,6 +559,16 @@ class Neo4jServer(Server):
         if self.gds:
             for jar in (program / "plugins").iterdir():
                 (linked / jar.name).symlink_to(jar)
+        # What the distribution has in its bin folder: import, dump and load, of this home.
+        arguments = [f"{java}/bin/java", f"-Xmx{self.heap_mb}m", *_OPENED, "-cp", f"{program}/lib/*", "org.neo4j.cli.AdminTool"]
+        places = f"NEO4J_HOME={shlex.quote(str(self.home))} NEO4J_CONF={shlex.quote(str(self.home / 'config'))}"
+        self.admin.write_text(f'#!/bin/sh\n{places} exec {shlex.join(arguments)} "$@"\n')
+        self.admin.chmod(0o755)
+
+    @property
+    def admin(self) -> Path:
+        """The program ``neo4j-admin`` for this home, there once the server was started; most of it needs it stopped."""
+        return self.home / "neo4j-admin"
 
     def _quick_end(self) -> dict[str, str]:
         """Without these a stop waits fifteen seconds for connections that nobody opens."""
@@ -567,13 +580,12 @@ class Neo4jServer(Server):
     def _command(self, program: Path, java: Path) -> tuple[list[str], dict[str, str]]:
         # Extensions are found on the class path, not in the plugins folder alone.
         jars = [f"{program}/lib/*", *([f"{program}/plugins/*"] if self.gds else [])]
-        opened = [f"--add-opens=java.base/{part}=ALL-UNNAMED" for part in ("java.nio", "java.io", "sun.nio.ch", "java.lang")]
         quiet = ["--enable-native-access=ALL-UNNAMED"] if _java_version(f"{java}/bin/java") >= 21 else []
         return [
             f"{java}/bin/java",
             f"-Xmx{self.heap_mb}m",
             *self._java_options,
-            *opened,
+            *_OPENED,
             *quiet,
             f"-Djava.io.tmpdir={self.home / 'tmp'}",
             "-cp",
@@ -723,6 +735,7 @@ def _start() -> None:
     print(f"export LEXGRAPH_GRAPH={graph.address}")
     print(f"export LEXGRAPH_GRAPH_PASSWORD={graph.password}")
     print(f"export LEXGRAPH_TEXT={text.address}")
+    print(f"export LEXGRAPH_GRAPH_HTTP={graph.http_address}")
     print(f"# Neo4j Browser: {graph.http_address}/browser/ ; make servers-stop ends both")
 
 

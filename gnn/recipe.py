@@ -11,7 +11,7 @@ from gnn.registry import read_card
 from schema.errors import BadSetting
 
 FOLDER = Path(__file__).parent / "recipes"
-FORMAT = 2
+FORMAT = 3
 """Raised when the code trains the same recipe to another model, so that models are trained anew."""
 
 Split = Literal["random", "by-dossier"]

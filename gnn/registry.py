@@ -26,6 +26,7 @@ from search.served_vectors import ServedVectors, bound_of
 
 if TYPE_CHECKING:  # torch stays out of a process that only serves
     from gnn.features import Features
+    from gnn.fusion_tuning import Tuned
     from gnn.recipe import Recipe
     from gnn.training import Trained
 
@@ -59,7 +60,7 @@ def write_model(
     trained: "Trained",
     recipe: "Recipe",
     memory: QuestionMemory | None,
-    weights: dict[str, float],
+    tuned: "Tuned",
     run: Card,
 ) -> None:
     """Write a model version, whole or not at all.
@@ -96,8 +97,8 @@ def write_model(
             "recipe": recipe.model_dump(mode="json"),
             "corpus_sha256": corpus.sha256,
             "scale": trained.scale,
-            "weights": weights,
-            "pooling": asdict(PoolingWeights()),
+            "weights": tuned.weights,
+            "pooling": asdict(tuned.pooling),
             "curve": [asdict(epoch) for epoch in trained.curve],
             "best_epoch": trained.best,
         }

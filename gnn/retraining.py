@@ -12,7 +12,7 @@ import torch
 from cypher.graph import Graph, Store
 from gnn.comparison import Version, judged, model_ids, of_split
 from gnn.features import Features, make_features
-from gnn.fusion_tuning import START, tune_weights
+from gnn.fusion_tuning import START, Tuned, tune_weights
 from gnn.recipe import Recipe
 from gnn.registry import Entry, active_id, encoding, question_memory, read_card, read_run, register, write_model
 from gnn.shelf import model_folder, share_model
@@ -160,13 +160,13 @@ class _Session:
             "threads": self.threads,
             "versions": dict(_versions()),
         }
-        weights = dict(START)
+        tuned = Tuned(dict(START), PoolingWeights())
         if recipe.document.layers:  # the one that serves; the others are there to be compared list by list
-            weights = self._tuned(id, split, features, result, memory)
-        write_model(self.home, id, self.corpus, self.text, features, result, recipe, memory, weights, run)
+            tuned = self._tuned(id, split, features, result, memory)
+        write_model(self.home, id, self.corpus, self.text, features, result, recipe, memory, tuned, run)
         self.trained.append(id)
 
-    def _tuned(self, id: str, split: str, features: Features, result: Trained, memory: QuestionMemory) -> dict[str, float]:
+    def _tuned(self, id: str, split: str, features: Features, result: Trained, memory: QuestionMemory) -> Tuned:
         model = VectorModel(
             id=id,
             encode=encoding(features.encoder, result.tower),
@@ -180,7 +180,7 @@ class _Session:
         )
         retriever = Retriever(self.index, model, max_query_characters=1 << 20)
         development = judged(self.corpus, of_split(self.questions, split, "development"))
-        return tune_weights(retriever, development, PoolingWeights(), progress=self.progress)
+        return tune_weights(retriever, development, progress=self.progress)
 
     def _result(self, recipe: Recipe, split: str) -> Trained:
         features = self._features_of(recipe)

@@ -3,9 +3,11 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from cypher.graph import Row, Statements
-from schema.records import Citation
+from schema.identifiers import act_of
+from schema.records import ActTree, Citation
 
 _BATCH = 2000
 _STATEMENTS = {
@@ -45,27 +47,66 @@ class LinkedCitation:
         }
 
 
+Claims = dict[str, frozenset[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class SourceIds:
-    """Publishers' identifiers, of every version, of what the graph holds."""
+    """Publishers' identifiers, of every version, with what answers to them in the graph.
 
-    articles: dict[str, str]
-    sections: dict[str, str]
+    Where several do, the first by identifier is meant, in whatever order they were loaded.
+    """
+
+    articles: Claims
+    sections: Claims
 
     @classmethod
     def of(cls, graph: Statements) -> "SourceIds":
-        return cls(
-            {source: row["id"] for row in graph.rows("article_source_ids") for source in row["source_ids"]},
-            {source: row["id"] for row in graph.rows("section_source_ids") for source in row["source_ids"]},
+        """Of the law in a graph."""
+        articles, sections = (
+            _claims((source, row["id"]) for row in graph.rows(name) for source in row["source_ids"])
+            for name in ("article_source_ids", "section_source_ids")
         )
+        return cls(articles, sections)
+
+    @classmethod
+    def among(cls, trees: Sequence[ActTree]) -> "SourceIds":
+        """Of acts that are not in a graph yet."""
+        return cls(
+            _claims((source, record.id) for tree in trees for record in tree.articles for source in record.source_ids),
+            _claims((source, record.id) for tree in trees for record in tree.sections for source in record.source_ids),
+        )
+
+    def after(self, trees: Sequence[ActTree]) -> "SourceIds":
+        """With these acts in the place of what the graph had of them."""
+        acts = {tree.act.id for tree in trees}
+        new = SourceIds.among(trees)
+
+        def merged(old: Claims, added: Claims) -> Claims:
+            kept = ((source, id) for source, ids in old.items() for id in ids if act_of(id) not in acts)
+            return _claims(chain(kept, ((source, id) for source, ids in added.items() for id in ids)))
+
+        return SourceIds(merged(self.articles, new.articles), merged(self.sections, new.sections))
+
+    def different(self, other: "SourceIds") -> set[str]:
+        """Identifiers that name something else there, or nothing in one of the two."""
+        known = self.articles.keys() | self.sections.keys() | other.articles.keys() | other.sections.keys()
+        return {id for id in known if self.label_and_id(id) != other.label_and_id(id)}
 
     def label_and_id(self, target: str) -> tuple[str, str] | None:
         """Label and identifier of what a publisher's identifier names, or None where the graph lacks it."""
         if target in self.articles:
-            return "Article", self.articles[target]
+            return "Article", min(self.articles[target])
         if target in self.sections:
-            return "Section", self.sections[target]
+            return "Section", min(self.sections[target])
         return None
+
+
+def _claims(pairs: Iterable[tuple[str, str]]) -> Claims:
+    found: dict[str, set[str]] = defaultdict(set)
+    for source, id in pairs:
+        found[source].add(id)
+    return {source: frozenset(ids) for source, ids in found.items()}
 
 
 def link(citations: Iterable[Citation], ids: SourceIds) -> list[LinkedCitation]:
@@ -95,29 +136,33 @@ def write_citations(graph: Statements, act_id: str, citations: Sequence[LinkedCi
     graph.write("delete_lone_outside")
 
 
-def relink(graph: Statements, ids: SourceIds) -> None:
-    """Link anew what other acts cite, after a load.
+def relink(graph: Statements, before: SourceIds, ids: SourceIds) -> None:
+    """Link anew what names a publisher's identifier that a load has given to the graph, taken from it, or moved.
 
     A citation that pointed outside may have its target now; the version that one names may have gone, or
     belong to another article by now.
     """
-    found: dict[str, list[LinkedCitation]] = defaultdict(list)
+    moved = sorted(before.different(ids))
     stale: set[str] = set()
-    for row in graph.rows("outside_citations"):
-        place = ids.label_and_id(row["target"])
-        if place:
-            stale.add(row["article"])
-        found[row["article"]].append(_linked(row, place, row["target"], row["target_kind"]))
-    for row in graph.rows("citations"):
-        place = ids.label_and_id(row["cited"])
-        if place != (row["label"], row["target"]):
-            stale.add(row["article"])
-        found[row["article"]].append(_linked(row, place, row["cited"], row["label"].lower()))
-    if stale:
-        articles = sorted(stale)
+    for batch in _batches(moved):
+        stale.update(
+            row["article"] for name in ("articles_citing", "articles_citing_outside") for row in graph.rows(name, ids=batch)
+        )
+    articles = sorted(stale)
+    found: list[LinkedCitation] = []
+    for batch in _batches(articles):
+        for row in graph.rows("citations_from", ids=batch):
+            found.append(_linked(row, ids.label_and_id(row["cited"]), row["cited"], row["label"].lower()))
+        for row in graph.rows("outside_citations_from", ids=batch):
+            found.append(_linked(row, ids.label_and_id(row["target"]), row["target"], row["target_kind"]))
+    if articles:
         _delete(graph, articles)
-        _create(graph, [c for article in articles for c in found[article]])
+        _create(graph, found)
         graph.write("delete_lone_outside")
+
+
+def _batches(values: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (values[start : start + _BATCH] for start in range(0, len(values), _BATCH))
 
 
 def _linked(row: Row, place: tuple[str, str] | None, cited: str, kind: str) -> LinkedCitation:

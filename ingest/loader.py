@@ -142,6 +142,7 @@ def load_acts(
         before_release(report)
         return report
     with store.writing() as graph:
+        before = SourceIds.of(graph)
         pending: list[tuple[SourceFile, str, ActTree]] = []
         with progress("acts", len(wanted)) as advance:
             for source, sha256 in wanted:
@@ -168,11 +169,13 @@ def load_acts(
         before_release(report)
         if pending or not known.whole:
             with progress("citations", len(pending)) as advance:
-                ids = SourceIds.of(graph)
+                ids = before.after([tree for _, _, tree in pending])
                 for source, sha256, tree in pending:
                     graph.atomically(partial(_finish_tree, ids=ids, source=source, sha256=sha256, tree=tree))
                     advance(1)
-                graph.atomically(partial(relink, ids=ids))
+                loaded = {tree.act.id for _, _, tree in pending}
+                if not loaded.issuperset(row["id"] for row in graph.rows("acts")):  # the others cite, too
+                    graph.atomically(partial(relink, before=before if known.whole else SourceIds({}, {}), ids=ids))
             write_authority(graph)
             graph.write("set_corpus_sha256", sha256=corpus_sha256(graph))
     return report
@@ -190,6 +193,7 @@ def _finish_tree(graph: Statements, *, ids: SourceIds, source: SourceFile, sha25
         sha256=sha256,
         records=len(tree.sections) + len(tree.articles),
         rejected=len(tree.rejected),
+        law_sha256=law_sha256(tree),
     )
 
 
@@ -359,22 +363,37 @@ def read_questions(graph: Statements, source: str) -> list[Question]:
     return [Question(**row, relevant=tuple(sorted(relevant[id]))) for id, row in sorted(first.items())]
 
 
-def corpus_sha256(graph: Statements) -> str:
-    """Fingerprint of the law in the graph: everything that an index or a model is made from."""
+def law_sha256(tree: ActTree) -> str:
+    """Fingerprint of an act: everything of it that an index or a model is made from.
+
+    Where its citations lead follows from the fingerprints of all acts: each says what it cites, and which publishers'
+    identifiers it answers to.
+    """
     digest = hashlib.sha256()
+    act = tree.act
 
-    def add(rows: Iterable[Sequence[object]]) -> None:
-        for line in sorted("\x1f".join(map(str, row)) for row in rows):
-            digest.update(line.encode() + b"\n")
+    def add(*values: object) -> None:
+        digest.update("\x1f".join(map(str, values)).encode() + b"\n")
 
-    add((r["id"], r["title"], r["language"]) for r in graph.rows("acts"))
-    add((r["id"], r["parent_id"], r["position"], r["heading"]) for r in graph.rows("corpus_sections"))
-    add(
-        (r["id"], r["parent_id"], r["position"], r["number"], r["heading"], r["text"], r["valid_from"], r["valid_to"])
-        for r in graph.rows("corpus_articles")
-    )
-    add((r["article"], r["target"]) for r in graph.rows("corpus_citations"))
+    add(act.id, act.title, act.language, act.kind, act.jurisdiction)
+    for s in tree.sections:
+        add(s.id, s.parent_id, s.position, s.heading, *s.source_ids)
+    for a in tree.articles:
+        add(a.id, a.parent_id, a.position, a.number, a.heading, a.text, a.valid_from, a.valid_to, *a.source_ids)
+    for c in sorted((c.article_id, c.target) for c in tree.citations):
+        add(*c)
     return digest.hexdigest()
+
+
+def corpus_sha256(graph: Statements) -> str:
+    """Fingerprint of the law in the graph: that of all its acts, in whatever order they came."""
+    acts = sorted(f"{row['act_id']} {row['law_sha256'] or row['sha256']}" for row in graph.rows("sources"))
+    return hashlib.sha256("\n".join(acts).encode()).hexdigest()
+
+
+def rows_of(records: Iterable[Act | Section | Article]) -> list[Row]:
+    """Records as the parameters of the statements that create them."""
+    return [_row(record) for record in records]
 
 
 def _row(record: Act | Section | Article) -> Row:

@@ -70,6 +70,15 @@ def bounded(identifier: str) -> str:
     return f"{identifier[: MAX_LENGTH - 17]}~{hashlib.sha256(identifier.encode()).hexdigest()[:16]}"
 
 
+def act_of(identifier: str) -> str:
+    """The act of a section's or an article's identifier.
+
+    >>> act_of("fr/LEGITEXT000006072050/L1234-9")
+    'fr/LEGITEXT000006072050'
+    """
+    return "/".join(identifier.split("/", 2)[:2])
+
+
 def act_id(jurisdiction: str, source_id: str) -> str:
     """The identifier of an act."""
     return bounded(f"{jurisdiction}/{source_id}")

@@ -41,6 +41,7 @@ NODES = (
             "sha256": "STRING",
             "records": "INT64",
             "rejected": "INT64",
+            "law_sha256": "STRING",
         },
     ),
     NodeLabel(

@@ -26,6 +26,7 @@ class Settings(BaseSettings):
     graph_user: str = Field("neo4j", description="User on the Neo4j server.")
     graph_password: SecretStr = Field(SecretStr(""), description="Password on the Neo4j server.")
     graph_database: str = Field("neo4j", description="Database on the Neo4j server.")
+    graph_http: str = Field("", description="HTTP address of the Neo4j server, for its Browser; empty: port 7474 of its host.")
     text: str = Field("", description="Address of an Elasticsearch server (http://…); empty: the embedded text index.")
     text_user: str = Field("elastic", description="User on the Elasticsearch server, where it asks for one.")
     text_password: SecretStr = Field(SecretStr(""), description="Password on the Elasticsearch server; empty: none is sent.")

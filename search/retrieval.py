@@ -81,7 +81,7 @@ class VectorModel:
         articles: float32[n, d], sections: float32[m, d], acts: float32[k, d]; unit length.
         bias: float32[n], added to the scaled cosine; -inf for an article that the model has no embedding of.
         scale: the inverse temperature that the model was trained with.
-        weights: fusion weights of the lists "vector", "bm25", "section" and "questions".
+        weights: fusion weights of the lists "vector", "bm25", "section", "questions" and "authority".
         nearest: vector search on a server, used in place of ``articles`` where it is given.
     """
 
@@ -172,6 +172,10 @@ class Retriever:
         self._longest = max_query_characters
         self._pooling = TreePooling(index.corpus)
         self._hierarchy = HierarchicalSearch(index.corpus)
+        # It says nothing of a query, so it is made comparable once, over all articles.
+        authority = np.log(index.corpus.authority)
+        ascending = np.sort(authority)
+        self._authority = RankedList(standard_scores(authority, ascending), np.sort(standard_scores(ascending, ascending)))
         self._bias = np.zeros(0, np.float32)
         if model is not None:
             # An article without an embedding has cosine 0 with any query: the other lists decide on it.
@@ -301,6 +305,9 @@ class Retriever:
             votes = _masked(votes, mask)
             comparable["questions"] = votes
             lists["questions"] = RankedList(votes, np.sort(votes[votes > 0]))
+        if weights.get("authority"):
+            comparable["authority"] = _masked(self._authority.scores, mask)
+            lists["authority"] = RankedList(comparable["authority"], self._authority.head)
         fused = weighted(comparable, weights)
         if pooled:
             fused = self._pooling(fused, model.pooling if model else PoolingWeights())

@@ -61,14 +61,14 @@ def test_a_section_shows_all_its_properties_and_its_place(client: TestClient) ->
 
 def test_an_article_shows_all_its_properties_and_its_place(client: TestClient) -> None:
     query = """query($id: ID!) { node(id: $id) { __typename id ... on Article {
-      number heading text language status validFrom validTo sourceId act { title } parent { id ... on Section { heading } }
-      ancestors { id } siblings { id } next { id } previous { id }
+      number heading text language authority status validFrom validTo sourceId
+      act { title } parent { id ... on Section { heading } } ancestors { id } siblings { id } next { id } previous { id }
       cites { edges { text start end kind node { id } } } citedBy { edges { text node { id } } } } } }"""
     article = ask(client, query, id=L111_2)["node"]
     text = "La baguette pèse deux cent cinquante grammes, sous réserve de l'article L. 111-1."
     assert article == {
         "__typename": "Article", "id": L111_2, "number": "L111-2", "heading": None, "text": text, "language": "fr",
-        "status": "VIGUEUR", "validFrom": "1970-01-01", "validTo": None, "sourceId": "LEGIARTI000000000002",
+        "authority": 0.15, "status": "VIGUEUR", "validFrom": "1970-01-01", "validTo": None, "sourceId": "LEGIARTI000000000002",
         "act": {"title": "Code de la boulangerie"}, "parent": {"id": BOOK_ONE, "heading": "Livre Ier : Du pain"},
         "ancestors": [{"id": BAKERS_ID}, {"id": f"{BAKERS_ID}/partie-legislative"}, {"id": BOOK_ONE}],
         "siblings": [{"id": L111_1}, {"id": L111_3}], "next": {"id": L111_3}, "previous": {"id": L111_1},
@@ -78,6 +78,13 @@ def test_an_article_shows_all_its_properties_and_its_place(client: TestClient) -
         "citedBy": {"edges": []},
     }  # fmt: skip
     assert text[64:80] == "article L. 111-1"
+
+
+def test_the_authority_of_an_article_grows_with_its_citations(client: TestClient) -> None:
+    query = "query($id: ID!) { node(id: $id) { ... on Article { authority citedBy { totalCount } } } }"
+    cited, uncited = (ask(client, query, id=id)["node"] for id in (L111_1, L111_3))
+    assert cited["citedBy"]["totalCount"] == 2
+    assert cited["authority"] > uncited["authority"] == 0.15
 
 
 def test_the_day_that_an_article_ends_is_shown(client: TestClient) -> None:

@@ -13,8 +13,12 @@ from cypher.statements import statements
 from tests.disturbance import ROOT
 
 NAMES = sorted(statements("ladybug"))
-FOR_SERVERS = {"stamp", "take_lock", "give_back_lock", "lock_holder"}
-"""What the embedded engine has files and their locks for."""
+WALKS = {
+    f"walk_{name}"
+    for name in ("graph", "sections", "articles", "every_article", "path", "cites", "cited_by", "next", "previous", "acts")
+} | {"walk_find", "walk_numbered"}
+FOR_SERVERS = {"stamp", "take_lock", "give_back_lock"} | WALKS
+"""What the embedded engine has files and their locks for, and what a notebook walks on a server."""
 ROOMS = ("schema", "cypher", "ingest", "search", "gnn", "api", "bench")
 NUMBERS = {"schema_version", "dimensions", "records", "rejected", "position", "start", "end", "level", "authority"}
 

@@ -97,11 +97,12 @@ def test_start_prints_the_settings_to_use(
     monkeypatch.setattr(local_servers, "development_servers", lambda: (neo4j_2026, elasticsearch_server))
     assert main(["start"]) == 0
     assert (neo4j_2026.process, elasticsearch_server.process) == before
-    exports = dict(line.removeprefix("export ").split("=", 1) for line in capsys.readouterr().out.splitlines()[:3])
+    exports = dict(line.removeprefix("export ").split("=", 1) for line in capsys.readouterr().out.splitlines()[:4])
     assert exports == {
         "LEXGRAPH_GRAPH": neo4j_2026.address,
         "LEXGRAPH_GRAPH_PASSWORD": neo4j_2026.password,
         "LEXGRAPH_TEXT": elasticsearch_server.address,
+        "LEXGRAPH_GRAPH_HTTP": neo4j_2026.http_address,
     }
 
 

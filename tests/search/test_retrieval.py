@@ -1,6 +1,7 @@
 """From a query to a page of hits: filters, pages, refusals, and why each hit is there."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import product
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from cypher.embedded import open_graph
 from schema.errors import BadQuery, NotFound, NotReady
 from search.corpus import NO_END, NO_START, Corpus, Mask, read_corpus
-from search.retrieval import DEEPEST, Filter, Matrix, Mode, Retriever, VectorModel
+from search.retrieval import DEEPEST, Filter, Matrix, Mode, Retriever, Scores, VectorModel
 from search.text_index import Bm25Options, build_text_index, open_text_index
 from tests.tiny_law import BAKERS_ID, MILLERS_ID
 
@@ -177,6 +178,32 @@ def test_a_filter_on_what_is_not_there_says_so(lexical: Retriever, filter: Filte
 def test_without_a_model_vectors_are_not_ready(lexical: Retriever, mode: Mode) -> None:
     with pytest.raises(NotReady, match="run `lexgraph train`"):
         lexical.search("pain", mode)
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+def test_a_weight_for_authority_moves_the_more_cited_article_up(dense: Retriever, pooled: bool) -> None:
+    query, corpus = "la farine de blé", dense.corpus
+    cited, uncited = (corpus.article_position[f"{BAKERS_ID}/{number}"] for number in ("L111-1", "R111-1"))
+    assert corpus.authority[cited] == corpus.authority.max()
+    assert corpus.authority[uncited] == corpus.authority.min()
+
+    def scored(weights: dict[str, float], filter: Filter = Filter()) -> Scores:
+        assert dense.model is not None
+        model = replace(dense.model, weights={"bm25": 1.0, **weights})
+        return Retriever(dense.index, model).scores(query, filter=filter, pooled=pooled)[0]
+
+    before, after = scored({}), scored({"authority": 2.0})
+    np.testing.assert_array_equal(scored({"authority": 0.0}), before)
+    assert before[uncited] > before[cited]
+    assert after[cited] > after[uncited]
+    by_authority = np.argsort(-(after - before), kind="stable") if not pooled else np.array([cited])
+    assert by_authority[0] == cited, "nothing gains more than the most cited article"
+
+    mask = passes(dense, Filter(act=MILLERS_ID))
+    np.testing.assert_array_equal(np.isfinite(scored({"authority": 2.0}, Filter(act=MILLERS_ID))), mask)
+    assert dense.model is not None
+    with_authority = Retriever(dense.index, replace(dense.model, weights={"bm25": 1.0, "authority": 1.0}))
+    assert all(hit.places["authority"].rank >= 1 for hit in with_authority.search(query))
 
 
 def test_an_article_without_days_is_always_in_force(lexical: Retriever) -> None:

@@ -1,0 +1,301 @@
+"""Lexgraph on a real Neo4j server beside the shortest loop that could do it, and beside neo4j-graphrag, in one run.
+
+Starts a server of its own (Maven and a JDK are needed) and stops it in the end. Needs the French codes and a trained model:
+``make demo`` first. What is loaded is parsed beforehand; every loader gets the same records. A first load of a few
+articles warms the server and each loader.
+"""
+
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, LiteralString, cast
+
+import numpy as np
+
+sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
+
+from neo4j import Driver, GraphDatabase  # noqa: E402
+from neo4j_graphrag.components.kg_writer import Neo4jWriter  # noqa: E402
+from neo4j_graphrag.components.types import Neo4jGraph, Neo4jNode, Neo4jRelationship  # noqa: E402
+from neo4j_graphrag.retrievers import HybridRetriever  # noqa: E402
+
+from bench.reporting import report, run  # noqa: E402
+from cypher.embedded import EmbeddedStore  # noqa: E402
+from cypher.neo4j_graph import Neo4jStore, Server  # noqa: E402
+from cypher.vectors import index_of  # noqa: E402
+from docker.local_servers import NEO4J_2026, Neo4jServer  # noqa: E402
+from gnn.comparison import judged, of_split  # noqa: E402
+from gnn.registry import active_id, load_model, served_model, trained_bound  # noqa: E402
+from ingest.citations import link  # noqa: E402
+from ingest.legi import FILE_PATTERN, read_act  # noqa: E402
+from ingest.loader import SourceIds, load_acts, read_questions  # noqa: E402
+from ingest.npm import LEGI_DATA, fetch  # noqa: E402
+from schema.errors import NotReady  # noqa: E402
+from schema.records import ActTree, SourceFile  # noqa: E402
+from schema.settings import load_settings  # noqa: E402
+from search.evaluation import measure, ranks_of  # noqa: E402
+from search.retrieval import Retriever  # noqa: E402
+from search.served_vectors import filter_rows, for_cosine  # noqa: E402
+from search.text_index import Bm25Options, open_text_index  # noqa: E402
+
+HITS = 100
+BATCH = 2000
+GRAPHRAG_SHARE = 0.1
+"""Share of the law that neo4j-graphrag's writer is given; its time is taken as proportional, which flatters it."""
+EXPLAINED = {
+    "articles": "articles loaded",
+    "bare_s": "the shortest UNWIND loop that loads them, seconds (the faster of two)",
+    "load_s": "Lexgraph's load of the same records, seconds (the faster of two)",
+    "load_over_bare": "Lexgraph's load over the bare loop",
+    "graphrag_s": "neo4j-graphrag's writer, seconds, from a tenth of the law",
+    "load_speedup_over_graphrag": "neo4j-graphrag's writer over Lexgraph's load",
+    "vectors_s": "vectors of articles and sections written, seconds",
+    "vector_index_s": "their indexes built, seconds",
+    "questions": "test questions, title + description",
+    "hybrid_median_ms": "Lexgraph's hybrid query over the server, median",
+    "hybrid_p95_ms": "95th percentile",
+    "graphrag_median_ms": "neo4j-graphrag's HybridRetriever on the same server and vectors, median",
+    "graphrag_p95_ms": "95th percentile",
+    "hybrid_speedup_over_graphrag": "neo4j-graphrag's query over Lexgraph's, median of the ratios",
+    "hybrid_recall": "R@100 of Lexgraph's hybrid, percent",
+    "graphrag_recall": "R@100 of neo4j-graphrag's, percent",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """The law as rows: nodes by label, and edges by type and the labels they join."""
+
+    nodes: dict[str, list[dict[str, Any]]]
+    edges: dict[tuple[str, str, str], list[dict[str, Any]]]
+
+
+def main() -> None:
+    """Measure and print."""
+    settings = load_settings()
+    folder = fetch(LEGI_DATA, settings.home / "sources")
+    paths = sorted(folder.glob(FILE_PATTERN))
+    trees = {path: read_act(path) for path in paths}
+    plain = as_rows(list(trees.values()))
+    with tempfile.TemporaryDirectory() as temporary:
+        server = Neo4jServer(NEO4J_2026, Path(temporary) / "server")
+        server.start()
+        try:
+            store = Neo4jStore(Path(temporary) / "home", Server(server.address, "neo4j", server.password))
+            auth = ("neo4j", server.password)
+            with GraphDatabase.driver(server.address, auth=auth, notifications_min_severity="OFF") as driver:
+                figures = measured_loads(server, store, driver, trees, plain)
+                figures |= measured_queries(store, driver)
+        finally:
+            server.stop()
+    report("Neo4j", figures, EXPLAINED)
+
+
+def as_rows(trees: Sequence[ActTree]) -> Plain:
+    """What a loop without any question loads: the records as they are."""
+    from ingest.loader import rows_of
+
+    ids = SourceIds.among(trees)
+    nodes: dict[str, list[dict[str, Any]]] = {"Act": [], "Section": [], "Article": [], "Outside": []}
+    edges: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    outside: dict[str, str] = {}
+
+    def join(kind: str, a: str, b: str, row: dict[str, Any]) -> None:
+        edges.setdefault((kind, a, b), []).append(row)
+
+    for tree in trees:
+        act = tree.act.id
+        for label, records in (("Act", [tree.act]), ("Section", tree.sections), ("Article", tree.articles)):
+            nodes[label] += rows_of(records)
+        for label, records in (("Section", tree.sections), ("Article", tree.articles)):
+            for record in records:
+                parent = "Act" if record.parent_id == act else "Section"
+                join("CONTAINS", parent, label, {"a": record.parent_id, "b": record.id, "p": {"position": record.position}})
+        for first, second in zip(tree.articles, tree.articles[1:], strict=False):
+            join("NEXT", "Article", "Article", {"a": first.id, "b": second.id, "p": {}})
+        for found in link(tree.citations, ids):
+            words = {"text": found.text, "start": found.start, "end": found.end, "kind": found.kind}
+            if found.label == "Outside":
+                outside[found.target] = found.target_kind
+                join("CITES_OUTSIDE", "Article", "Outside", {"a": found.article, "b": found.target, "p": words})
+            else:
+                row = {"a": found.article, "b": found.target, "p": words | {"cited": found.cited}}
+                join("CITES", "Article", found.label, row)
+    nodes["Outside"] = [{"id": id, "kind": kind} for id, kind in outside.items()]
+    return Plain(nodes, edges)
+
+
+def load_bare(driver: Driver, plain: Plain) -> None:
+    """The shortest loop: constraints, then nodes, then edges, by UNWIND in batches."""
+    for label in plain.nodes:
+        _run(driver, f"CREATE CONSTRAINT IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE")
+    for label, rows in plain.nodes.items():
+        for batch in _batches(rows):
+            _run(driver, f"UNWIND $rows AS row CREATE (n:{label}) SET n = row", batch)
+    for (kind, a, b), rows in plain.edges.items():
+        for batch in _batches(rows):
+            statement = f"UNWIND $rows AS row MATCH (a:{a} {{id: row.a}}) MATCH (b:{b} {{id: row.b}}) CREATE (a)-[e:{kind}]->(b)"
+            _run(driver, f"{statement} SET e = row.p", batch)
+
+
+def load_graphrag(driver: Driver, plain: Plain, share: float) -> tuple[float, float]:
+    """Seconds that neo4j-graphrag's writer takes for a share of the law, and the share of nodes and edges that it was."""
+    kept = {label: rows[: max(1, int(len(rows) * share))] for label, rows in plain.nodes.items()}
+    known = {row["id"] for rows in kept.values() for row in rows}
+    nodes = [
+        Neo4jNode(id=row["id"], label=label, properties={k: v for k, v in row.items() if v not in (None, [], "")})
+        for label, rows in kept.items()
+        for row in rows
+    ]
+    edges = [
+        Neo4jRelationship(start_node_id=row["a"], end_node_id=row["b"], type=kind, properties=row["p"])
+        for (kind, _, _), rows in plain.edges.items()
+        for row in rows
+        if row["a"] in known and row["b"] in known
+    ]
+    whole = sum(map(len, plain.nodes.values())) + sum(map(len, plain.edges.values()))
+    writer = Neo4jWriter(driver, batch_size=BATCH)
+    began = time.perf_counter()
+    asyncio.run(writer.run(Neo4jGraph(nodes=nodes, relationships=edges)))
+    return time.perf_counter() - began, (len(nodes) + len(edges)) / whole
+
+
+def measured_loads(
+    server: Neo4jServer, store: Neo4jStore, driver: Driver, trees: dict[Path, ActTree], plain: Plain
+) -> dict[str, float]:
+    """Each loader into the same server, emptied before; the graph of the last Lexgraph load stays."""
+    sources = [SourceFile(f"legi/{path.name}", path, "bench") for path in trees]
+    small = Plain(
+        {label: rows[:200] for label, rows in plain.nodes.items()}, {ends: rows[:200] for ends, rows in plain.edges.items()}
+    )
+    server.wipe()
+    load_bare(driver, small)
+    server.wipe()
+    load_graphrag(driver, small, 1.0)
+    bare: list[float] = []
+    own: list[float] = []
+    last: list[Any] = []
+    for _ in range(2):
+        server.wipe()
+        bare.append(_seconds(lambda: load_bare(driver, plain)))
+        server.wipe()
+        if not own:
+            smallest = min(sources, key=lambda source: source.path.stat().st_size)
+            load_acts(store, [smallest], trees.__getitem__)
+            server.wipe()
+        own.append(_seconds(lambda: load_acts(store, sources, trees.__getitem__)))
+        last = _counts(driver)
+    server.wipe()
+    graphrag, share = load_graphrag(driver, plain, GRAPHRAG_SHARE)
+    server.wipe()
+    load_acts(store, sources, trees.__getitem__)
+    if _counts(driver) != last:
+        raise NotReady("two loads of the same law gave different graphs")
+    return {
+        "articles": len(plain.nodes["Article"]),
+        "bare_s": min(bare),
+        "load_s": min(own),
+        "load_over_bare": min(own) / min(bare),
+        "graphrag_s": graphrag / share,
+        "load_speedup_over_graphrag": graphrag / share / min(own),
+    }
+
+
+def measured_queries(store: Neo4jStore, driver: Driver) -> dict[str, float]:
+    """Vectors of the trained model on the server, then both retrievers, query by query."""
+    settings = load_settings()
+    home = settings.home
+    with EmbeddedStore(home).reading() as trained, store.reading() as graph:
+        model_id = active_id(trained)
+        if model_id is None:
+            raise NotReady("no model is active: run `lexgraph train`")
+        index = open_text_index(home, trained.rows("graph_row")[0]["corpus_sha256"], Bm25Options())
+        asked = judged(index.corpus, of_split(read_questions(trained, "service-public"), "random", "test"))
+        vectors = graph.vectors
+        corpus, model = index.corpus, load_model(home, model_id, index.corpus)
+        stored = for_cosine(model.articles, model.bias, model.scale, trained_bound(home, model_id, model.scale))
+        vectors.write_filters(filter_rows(corpus))
+        pairs = (("Article", corpus.articles, stored), ("Section", corpus.sections, model.sections))
+        written = sum(_seconds(partial(vectors.write, model_id, *pair)) for pair in pairs)
+        built = sum(_seconds(partial(vectors.build, model_id, label, matrix.shape[1])) for label, _, matrix in pairs)
+        _run(
+            driver,
+            "CREATE FULLTEXT INDEX article_text IF NOT EXISTS FOR (n:Article) ON EACH [n.text, n.heading, n.number] "
+            "OPTIONS {indexConfig: {`fulltext.analyzer`: 'french'}}",
+        )
+        _run(driver, "CALL db.awaitIndexes(600)")
+        retriever = Retriever(index, served_model(home, graph, corpus, model_id), max_query_characters=1 << 20)
+        peer = HybridRetriever(driver, index_of(model_id, "Article"), "article_text", return_properties=["id"])
+        position = corpus.article_position
+        own, other = np.zeros(len(asked)), np.zeros(len(asked))
+        recalls: list[tuple[float, float]] = []
+        for warm in (True, False):
+            for i, question in enumerate(asked[:10] if warm else asked):
+                began = time.perf_counter()
+                hits = retriever.search(question.query, first=HITS)
+                own[i] = time.perf_counter() - began
+                began = time.perf_counter()
+                vector = [*model.encode([question.query])[0].tolist(), 1.0, 0.0]
+                # The user's words as Lucene reads them: the peer hands them on as they are.
+                found = peer.get_search_results(query_text=_escaped(question.query), query_vector=vector, top_k=HITS)
+                other[i] = time.perf_counter() - began
+                if not warm:
+                    theirs = [position[_id(record)] for record in found.records]
+                    recalls.append((_recall([h.position for h in hits], question), _recall(theirs, question)))
+    ours, theirs = (100 * float(np.mean(side)) for side in zip(*recalls, strict=True))
+    return {
+        "vectors_s": written,
+        "vector_index_s": built,
+        "questions": len(asked),
+        "hybrid_median_ms": 1000 * float(np.median(own)),
+        "hybrid_p95_ms": 1000 * float(np.percentile(own, 95)),
+        "graphrag_median_ms": 1000 * float(np.median(other)),
+        "graphrag_p95_ms": 1000 * float(np.percentile(other, 95)),
+        "hybrid_speedup_over_graphrag": float(np.median(other / own)),
+        "hybrid_recall": ours,
+        "graphrag_recall": theirs,
+    }
+
+
+def _recall(positions: Sequence[int], question: Any) -> float:
+    scores = np.full(int(max([*positions, *question.relevant.tolist()])) + 1, -np.inf, np.float32)
+    scores[positions] = np.arange(len(positions), 0, -1)
+    return measure(ranks_of(scores, question.relevant))["R@100"]
+
+
+def _id(record: Any) -> str:
+    return record["node"]["id"]
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{c}" if c in '+-&|!(){}[]^"~*?:\\/' else c for c in text)
+
+
+def _counts(driver: Driver) -> list[Any]:
+    nodes = driver.execute_query("MATCH (n) RETURN labels(n)[0] AS label, count(*) AS n ORDER BY label").records
+    edges = driver.execute_query("MATCH ()-[e]->() RETURN type(e) AS type, count(*) AS n ORDER BY type").records
+    return [tuple(record.values()) for record in (*nodes, *edges) if record[0] != "Lock"]
+
+
+def _run(driver: Driver, statement: str, rows: Sequence[dict[str, Any]] | None = None) -> None:
+    with driver.session() as session:
+        session.run(cast(LiteralString, statement), rows=rows).consume()
+
+
+def _batches(rows: Sequence[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:
+    return (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    run(main)
