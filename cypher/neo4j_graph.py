@@ -549,8 +549,7 @@ def _of_server(error: Neo4jError, server: Server) -> LexgraphError:
         return StorageFull(f"{server.address}: no space left on the server; what was committed is unharmed")
     if "TransactionLogError" in code:  # it does not say more; and its database takes nothing until it is started again
         return StorageFull(
-            f"{server.address}: the server cannot write, most likely for want of space: make some, and start it again; "
-            "what was committed is unharmed"
+            f"{server.address}: the server cannot write its log, most likely for want of space: make some, and start it again"
         )
     if "TransactionStartFailed" in code:  # after a panic, as one over a full disk
         return ServerUnavailable(f"{server.address}: the server has failed and must be started again: {message}")
