@@ -2,7 +2,7 @@
 
 Starts a server of its own (Maven and a JDK are needed) and stops it in the end. Needs the French codes and a trained model:
 ``make demo`` first. What is loaded is parsed beforehand; every loader gets the same records. A first load of a few
-articles warms the server and each loader.
+articles warms the server and each loader. ``--quick`` takes the smallest code and a few questions, to see that it works.
 """
 
 import asyncio
@@ -36,6 +36,7 @@ from ingest.legi import FILE_PATTERN, read_act  # noqa: E402
 from ingest.loader import SourceIds, load_acts, read_questions  # noqa: E402
 from ingest.npm import LEGI_DATA, fetch  # noqa: E402
 from schema.errors import NotReady  # noqa: E402
+from schema.identifiers import act_of  # noqa: E402
 from schema.records import ActTree, SourceFile  # noqa: E402
 from schema.settings import load_settings  # noqa: E402
 from search.evaluation import measure, ranks_of  # noqa: E402
@@ -45,6 +46,7 @@ from search.text_index import Bm25Options, open_text_index  # noqa: E402
 
 HITS = 100
 BATCH = 2000
+QUICK = "--quick" in sys.argv
 GRAPHRAG_SHARE = 0.1
 """Share of the law that neo4j-graphrag's writer is given; its time is taken as proportional, which flatters it."""
 EXPLAINED = {
@@ -80,6 +82,8 @@ def main() -> None:
     settings = load_settings()
     folder = fetch(LEGI_DATA, settings.home / "sources")
     paths = sorted(folder.glob(FILE_PATTERN))
+    if QUICK:
+        paths = [min(paths, key=lambda path: path.stat().st_size)]
     trees = {path: read_act(path) for path in paths}
     plain = as_rows(list(trees.values()))
     with tempfile.TemporaryDirectory() as temporary:
@@ -180,7 +184,7 @@ def measured_loads(
     bare: list[float] = []
     own: list[float] = []
     last: list[Any] = []
-    for _ in range(2):
+    for _ in range(1 if QUICK else 2):
         server.wipe()
         bare.append(_seconds(lambda: load_bare(driver, plain)))
         server.wipe()
@@ -216,11 +220,17 @@ def measured_queries(store: Neo4jStore, driver: Driver) -> dict[str, float]:
             raise NotReady("no model is active: run `lexgraph train`")
         index = open_text_index(home, trained.rows("graph_row")[0]["corpus_sha256"], Bm25Options())
         asked = judged(index.corpus, of_split(read_questions(trained, "service-public"), "random", "test"))
+        asked = asked[:5] if QUICK else asked
         vectors = graph.vectors
+        loaded = {row["id"] for row in graph.rows("acts")}
         corpus, model = index.corpus, load_model(home, model_id, index.corpus)
         stored = for_cosine(model.articles, model.bias, model.scale, trained_bound(home, model_id, model.scale))
         vectors.write_filters(filter_rows(corpus))
-        pairs = (("Article", corpus.articles, stored), ("Section", corpus.sections, model.sections))
+        there = [i for i, id in enumerate(corpus.articles) if not QUICK or act_of(id) in loaded]
+        pairs = (
+            ("Article", [corpus.articles[i] for i in there], stored[there]),
+            ("Section", corpus.sections, np.asarray(model.sections)),
+        )
         written = sum(_seconds(partial(vectors.write, model_id, *pair)) for pair in pairs)
         built = sum(_seconds(partial(vectors.build, model_id, label, matrix.shape[1])) for label, _, matrix in pairs)
         _run(

@@ -1,7 +1,8 @@
 """Bytes and milliseconds of each part at one and at seven copies of the four French codes (29,115 and 203,805 articles).
 
 Starts servers of its own (Maven and a JDK are needed). Embeddings are made up: what is measured does not depend on them.
-``--copies 1,7`` chooses sizes; ``--without-vectors`` leaves the vectors of Neo4j out, which take longest.
+``--copies 1,7`` chooses sizes; ``--without-vectors`` leaves the vectors of Neo4j out, which take longest; ``--quick`` takes one
+copy of the smallest code, to see that it works.
 """
 
 import sys
@@ -55,9 +56,11 @@ _PARTS = {
 
 def main() -> None:
     """Measure and print."""
-    copies = [int(n) for n in _option("--copies", "1,7").split(",")]
+    quick = "--quick" in sys.argv
+    copies = [1] if quick else [int(n) for n in _option("--copies", "1,7").split(",")]
     folder = fetch(LEGI_DATA, load_settings().home / "sources")
-    trees = [read_act(path) for path in sorted(folder.glob(FILE_PATTERN))]
+    paths = sorted(folder.glob(FILE_PATTERN), key=lambda path: path.stat().st_size)
+    trees = [read_act(path) for path in (paths[:1] if quick else paths)]
     figures: dict[str, float] = {}
     explained: dict[str, str] = {}
     for n in copies:
