@@ -35,7 +35,7 @@ from search.served_vectors import ServedVectors, bound_of, filter_rows, for_cosi
 from search.text_index import Bm25Options, build_text_index, open_text_index, text_server  # noqa: E402
 
 DIMENSIONS = 512
-QUESTIONS = (
+QUESTIONS: tuple[str, ...] = (
     "licenciement pendant un arrêt maladie",
     "congé parental d'éducation à temps partiel",
     "prime d'activité conditions de ressources",
