@@ -9,8 +9,9 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, LiteralString, cast
@@ -28,7 +29,7 @@ from bench.reporting import report, run  # noqa: E402
 from cypher.embedded import EmbeddedStore  # noqa: E402
 from cypher.neo4j_graph import Neo4jStore, Server  # noqa: E402
 from cypher.vectors import index_of  # noqa: E402
-from docker.local_servers import NEO4J_2026, Neo4jServer  # noqa: E402
+from docker.local_servers import NEO4J_5, NEO4J_2026, Artifact, Neo4jServer, Product  # noqa: E402
 from gnn.comparison import judged, of_split  # noqa: E402
 from gnn.registry import active_id, load_model, served_model, trained_bound  # noqa: E402
 from ingest.citations import link  # noqa: E402
@@ -44,6 +45,9 @@ from search.retrieval import Retriever  # noqa: E402
 from search.served_vectors import filter_rows, for_cosine  # noqa: E402
 from search.text_index import Bm25Options, open_text_index  # noqa: E402
 
+_APOC = tuple(Artifact("org.neo4j.procedure", name, "5.26.19") for name in ("apoc-core", "apoc-common"))
+WITH_APOC = replace(NEO4J_5, name="Neo4j-APOC", plugins=(*NEO4J_5.plugins, *_APOC))
+"""neo4j-graphrag's writer needs APOC, which Maven Central has for 5.26: the loads are measured there."""
 HITS = 100
 BATCH = 2000
 QUICK = "--quick" in sys.argv
@@ -86,18 +90,32 @@ def main() -> None:
         paths = [min(paths, key=lambda path: path.stat().st_size)]
     trees = {path: read_act(path) for path in paths}
     plain = as_rows(list(trees.values()))
+    figures: dict[str, float] = {}
+    with _served(WITH_APOC) as (server, store, driver):
+        figures |= measured_loads(server, store, driver, trees, plain)
+    with _served(NEO4J_2026) as (_, store, driver):
+        load_acts(store, _sources(trees), trees.__getitem__)
+        figures |= measured_queries(store, driver)
+    report("Neo4j", figures, EXPLAINED)
+
+
+@contextmanager
+def _served(product: Product) -> Generator[tuple[Neo4jServer, Neo4jStore, Driver]]:
+    """A server of its own, the graph on it, and a plain driver."""
     with tempfile.TemporaryDirectory() as temporary:
-        server = Neo4jServer(NEO4J_2026, Path(temporary) / "server")
+        server = Neo4jServer(product, Path(temporary) / "server")
         server.start()
         try:
             store = Neo4jStore(Path(temporary) / "home", Server(server.address, "neo4j", server.password))
             auth = ("neo4j", server.password)
             with GraphDatabase.driver(server.address, auth=auth, notifications_min_severity="OFF") as driver:
-                figures = measured_loads(server, store, driver, trees, plain)
-                figures |= measured_queries(store, driver)
+                yield server, store, driver
         finally:
             server.stop()
-    report("Neo4j", figures, EXPLAINED)
+
+
+def _sources(trees: dict[Path, ActTree]) -> list[SourceFile]:
+    return [SourceFile(f"legi/{path.name}", path, "bench") for path in trees]
 
 
 def as_rows(trees: Sequence[ActTree]) -> Plain:
@@ -173,7 +191,7 @@ def measured_loads(
     server: Neo4jServer, store: Neo4jStore, driver: Driver, trees: dict[Path, ActTree], plain: Plain
 ) -> dict[str, float]:
     """Each loader into the same server, emptied before; the graph of the last Lexgraph load stays."""
-    sources = [SourceFile(f"legi/{path.name}", path, "bench") for path in trees]
+    sources = _sources(trees)
     small = Plain(
         {label: rows[:200] for label, rows in plain.nodes.items()}, {ends: rows[:200] for ends, rows in plain.edges.items()}
     )
