@@ -46,6 +46,7 @@ def _articles(index: TextIndex, ids: _Ids, away: LexgraphError) -> list[Row]:
                 **{name: found.get(name, away) for name in ("number", "text", "language")},
                 "heading": found.get("heading"),
                 **_unknown("status", "source_id"),
+                "authority": float(corpus.authority[position]),
                 "valid_from": _day(found.get("valid_from")),
                 "valid_to": _day(found.get("valid_to")),
             }
