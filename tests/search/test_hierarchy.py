@@ -22,7 +22,22 @@ def wide_corpus(sections: int) -> Corpus:
     none = np.zeros(sections, np.int32)
     names = [f"a/{i}" for i in range(sections)]
     flat = np.full(sections, -1, np.int32)
-    return Corpus("", ["a"], names, names, n, flat, none, n, none, none, np.zeros((0, 2), np.int32))
+    return Corpus(
+        "",
+        ["a"],
+        names,
+        names,
+        ["code"],
+        ["fr"],
+        n,
+        flat,
+        none,
+        n,
+        none,
+        none,
+        np.zeros((0, 2), np.int32),
+        np.ones(len(names), np.float32),
+    )
 
 
 def test_every_article_is_scored_by_the_path_to_it(corpus: Corpus) -> None:
