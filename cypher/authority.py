@@ -48,8 +48,7 @@ def authority_of(graph: Graph) -> dict[str, float]:
 
 def write_authority(graph: Graph) -> None:
     """Store the authority of every article: by the Graph Data Science plugin where it answers, else computed here."""
-    if graph.gds is not None:
-        graph.gds.write_ranks("authority")
+    if graph.gds is not None and graph.gds.write_ranks("authority"):
         return
     stored = {row["id"]: row["authority"] for row in graph.rows("stored_authority")}
     rows: Sequence[dict[str, Any]] = [

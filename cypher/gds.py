@@ -8,6 +8,7 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 from graphdatascience import GraphDataScience
+from neo4j.exceptions import Neo4jError
 
 from cypher.authority import DAMPING, ITERATIONS, TOLERANCE, UNCITED
 
@@ -59,8 +60,17 @@ class Gds:
             identifiers[node]: float(score) for node, score in zip(rows["nodeId"].tolist(), rows["score"].tolist(), strict=True)
         }
 
-    def write_ranks(self, name: str) -> None:
-        """Store PageRank as a property of every article, without leaving the server."""
+    def write_ranks(self, name: str) -> bool:
+        """Store PageRank as a property of every article, without leaving the server; False where it has no memory for it."""
+        try:
+            self._write_ranks(name)
+        except Neo4jError as error:
+            if "MemoryPool" in (error.code or "") or "OutOfMemory" in (error.code or ""):
+                return False
+            raise
+        return True
+
+    def _write_ranks(self, name: str) -> None:
         if not self._client.run_cypher("MATCH (a:Article)-[:CITES]->(:Article) RETURN 1 LIMIT 1").shape[0]:
             self._client.run_cypher(f"MATCH (a:Article) SET a.{name} = $least", {"least": 1 - DAMPING})
             return

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from neo4j.exceptions import Neo4jError
 
+from cypher.authority import write_authority
 from cypher.dump import canonical_dump
 from cypher.embedded import EmbeddedStore
 from cypher.graph import Graph, Statements, Store
@@ -336,3 +338,22 @@ def test_the_subgraph_of_a_server_is_that_of_the_corpus(served: Store) -> None:
             found = exported_edges(graph, corpus, ("contains", "cites"), through_gds=through_gds)
             np.testing.assert_array_equal(found.edges, expected.edges)
             np.testing.assert_array_equal(found.kinds, expected.kinds)
+
+
+def test_a_server_without_memory_for_the_plugin_gets_its_authority_all_the_same(
+    served: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served.writing() as graph:
+        stored = {row["id"]: row["authority"] for row in graph.rows("stored_authority")}
+        graph.write("set_authority", rows=[{"id": id, "authority": 9.0} for id in stored])
+        gds = graph.gds
+        assert gds is not None
+
+        def no_memory(name: str) -> None:
+            error = Neo4jError("no memory")
+            error.code = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
+            raise error
+
+        monkeypatch.setattr(gds, "_write_ranks", no_memory)
+        write_authority(graph)
+        assert {row["id"]: row["authority"] for row in graph.rows("stored_authority")} == pytest.approx(stored, abs=1e-3)
