@@ -340,6 +340,10 @@ def test_the_subgraph_of_a_server_is_that_of_the_corpus(served: Store) -> None:
             np.testing.assert_array_equal(found.kinds, expected.kinds)
 
 
+class _NoMemory(Neo4jError):
+    code = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"  # pyright: ignore
+
+
 def test_a_server_without_memory_for_the_plugin_gets_its_authority_all_the_same(
     served: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -350,9 +354,7 @@ def test_a_server_without_memory_for_the_plugin_gets_its_authority_all_the_same(
         assert gds is not None
 
         def no_memory(name: str) -> None:
-            error = Neo4jError("no memory")
-            error.code = "Neo.TransientError.General.MemoryPoolOutOfMemoryError"
-            raise error
+            raise _NoMemory("the memory pool limit was exceeded")
 
         monkeypatch.setattr(gds, "_write_ranks", no_memory)
         write_authority(graph)
