@@ -1,7 +1,8 @@
 """Bytes and milliseconds of each part at one and at seven copies of the four French codes (29,115 and 203,805 articles).
 
 Starts servers of its own (Maven and a JDK are needed). Embeddings are made up: what is measured does not depend on them.
-``--copies 1,7`` chooses sizes; ``--without-vectors`` leaves the vectors of Neo4j out, which take longest; ``--quick`` takes one
+``--copies 1,7`` chooses sizes; ``--without-vectors`` leaves the vectors of Neo4j out, which take longest; ``--embedded`` leaves
+the servers out; ``--quick`` takes one
 copy of the smallest code, to see that it works.
 """
 
@@ -119,8 +120,10 @@ def _copies(trees: list[ActTree], number: int) -> Iterator[ActTree]:
 def _measured(trees: list[ActTree]) -> dict[str, dict[str, float]]:
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
+        embedded = _embedded(place / "embedded", trees)
+        if "--embedded" in sys.argv:
+            return {"embedded": embedded}
         with _served(place) as (server, elastic):
-            embedded = _embedded(place / "embedded", trees)
             settings = Settings(home=place / "servers", text=elastic.http_address)  # pyright: ignore[reportCallIssue]
             store = Neo4jStore(settings.home, Neo4jAddress(server.address, "neo4j", server.password))
             return {"embedded": embedded, "servers": _on_servers(store, settings, place, trees)}
