@@ -1,9 +1,8 @@
 """Bytes and milliseconds of each part at one and at seven copies of the four French codes (29,115 and 203,805 articles).
 
 Starts servers of its own (Maven and a JDK are needed). Embeddings are made up: what is measured does not depend on them.
-``--copies 1,7`` chooses sizes; ``--without-vectors`` leaves the vectors of Neo4j out, which take longest; ``--embedded`` leaves
-the servers out; ``--quick`` takes one
-copy of the smallest code, to see that it works.
+``--copies 1,7`` chooses sizes; ``--without-vectors`` leaves the vectors of Neo4j out, which take longest, ``--embedded`` the
+servers as a whole; ``--quick`` takes one copy of the smallest code, to see that it works.
 """
 
 import sys
