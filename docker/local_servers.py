@@ -264,18 +264,34 @@ class Process(NamedTuple):
 
     def send(self, what: signal.Signals) -> None:
         """To the whole group: Elasticsearch is two processes."""
-        if self.alive:
+        # No new process is given the number of a group that has members: without its leader it is the same group still.
+        if self.alive or (not _born(self.pid) and _members(self.pid)):
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, what)
 
     def gone(self, seconds: float) -> bool:
         """Whether it ends within so many seconds."""
         until = time.monotonic() + seconds
-        while self.alive:
+        while self.alive or _members(self.pid):
             if time.monotonic() > until:
                 return False
             time.sleep(0.05)
         return True
+
+
+def _members(group: int) -> list[int]:
+    """The processes of a group that have not ended; one that nobody has asked about since it ended is not among them."""
+    if sys.platform == "linux":
+        members: list[int] = []
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError, ValueError):
+                state, _parent, its_group, *_others = stat.read_text().rpartition(") ")[2].split()
+                if int(its_group) == group and state not in "ZX":
+                    members.append(int(stat.parent.name))
+        return members
+    said = subprocess.run(["ps", "-A", "-o", "pid=,pgid=,stat="], capture_output=True, text=True, check=False).stdout
+    rows = [line.split() for line in said.splitlines()]
+    return [int(row[0]) for row in rows if row[1] == str(group) and row[2][0] not in "ZX"]
 
 
 def _status(pid: int) -> tuple[str, str]:
