@@ -5,7 +5,7 @@ import os
 import shlex
 import sys
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import date
 from functools import partial
@@ -21,10 +21,11 @@ from cypher.graph import ReadableGraph, Store
 from cypher.store import open_store
 from gnn.registry import active_id, active_model, model_rows, read_card
 from gnn.shelf import fetch_model
+from ingest.loader import LoadReport
 from ingest.quarantine import quarantined
+from ingest.sources import FORMAT_NAMES, retry, summary
 from ingest.sources import ingest as ingest_source
-from ingest.sources import summary
-from schema.errors import BadQuery, BadSource, LexgraphError, MissingFile, NotReady, RecordsRejected
+from schema.errors import BadQuery, BadSource, LexgraphError, MissingFile, NotReady, RecordsRejected, TooMuchGone
 from schema.progress import Progress
 from schema.settings import Settings, load_settings, origins
 from search.retrieval import LOST, Filter, Mode, Retriever
@@ -86,12 +87,23 @@ def ingest(
     context: typer.Context,
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Files or folders; without any, the two npm packages are fetched."),
+        typer.Argument(help="Files, folders or archives; without any, the two npm packages are fetched."),
     ] = None,
-    format: Annotated[str | None, typer.Option(help="Format, where it is not recognised: legi, service-public.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"Format, where it is not recognised: {', '.join(FORMAT_NAMES)}.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Load a release also where much of the law would disappear.")] = False,
+    again: Annotated[bool, typer.Option("--retry", help="Read files again that have records in quarantine.")] = False,
 ) -> None:
-    """Load law and questions into the graph; only what changed is written."""
+    """Load law and questions into the graph; only what changed is written.
+
+    A folder or an archive is a release of a collection, known by its name without a version: what an earlier release had
+    and this one has not disappears.
+    """
     run: _Run = context.obj
+    if again:
+        report = retry(run.store, progress=run.progress)
+        _told("quarantine", report)
+        _end_of_ingest(run, report, [])
+        return
     if not paths:
         from ingest.npm import LEGI_DATA, SERVICE_PUBLIC, fetch
 
@@ -101,27 +113,45 @@ def ingest(
                 paths.append(fetch(package, run.home / "sources"))
                 advance(1)
     failures: list[LexgraphError] = []
-    rejected = 0
+    whole = LoadReport()
     for path in paths:
         try:
-            report = ingest_source(run.store, path, format, progress=run.progress)
-        except (BadSource, MissingFile) as error:
+            report = ingest_source(run.store, path, format, force=force, progress=run.progress)
+        except (BadSource, MissingFile, TooMuchGone) as error:
             failures.append(error)  # the other paths go on
             err.print(f"lexgraph: {error}", markup=False, soft_wrap=True)
             continue
-        told = ", ".join(f"{n} {what}" for what, n in summary(report)) or "nothing changed"
-        out.print(f"{path.parent.name}/{path.name}: {told}", markup=False, soft_wrap=True)
-        for record in report.rejected[:20]:
-            err.print(f"rejected: {record.file}: {record.place}: {record.reason}", markup=False, soft_wrap=True)
-        rejected += len(report.rejected)
+        _told(f"{path.parent.name}/{path.name}", report)
+        whole.include(report)
         if report.broken_files:
             failures.append(BadSource(path, "", f"{report.broken_files} files cannot be read"))
-    if rejected:
-        err.print(f"{rejected} records rejected; they lie in {run.home / 'quarantine'} with the reasons", soft_wrap=True)
+    _end_of_ingest(run, whole, failures)
+
+
+def _told(what: str, report: LoadReport) -> None:
+    """Say what a load did."""
+    told = ", ".join(f"{n} {did}" for did, n in summary(report)) or "nothing changed"
+    out.print(f"{what}: {told}", markup=False, soft_wrap=True)
+    for found, name in ((report.rejected, "rejected"), (report.remarks, "warning")):
+        for record in found[:20]:
+            err.print(f"{name}: {record.file}: {record.place}: {record.reason}", markup=False, soft_wrap=True)
+
+
+def _end_of_ingest(run: _Run, report: LoadReport, failures: list[LexgraphError]) -> None:
+    with suppress(NotReady), run.graph() as graph:
+        nodes = ", ".join(f"{row['n']:,} {row['label']}" for row in graph.rows("counts") if row["label"] in _LAW_LABELS)
+        edges = ", ".join(f"{row['n']:,} {row['type']}" for row in graph.rows("edge_counts"))
+        out.print(f"in the graph: {nodes}; {edges}", markup=False, soft_wrap=True)
+    if report.rejected:
+        told = f"{len(report.rejected)} records rejected; they lie in {run.home / 'quarantine'} with the reasons"
+        err.print(told, soft_wrap=True)
     if failures:
         raise typer.Exit(failures[0].exit_code)
-    if rejected:
+    if report.rejected:
         raise typer.Exit(RecordsRejected.exit_code)
+
+
+_LAW_LABELS = ("Act", "Section", "Article", "Version", "Question")
 
 
 @app.command()

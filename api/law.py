@@ -1,6 +1,7 @@
 """Acts, sections and articles as GraphQL shows them, and the connections between them."""
 
 from datetime import date
+from enum import Enum
 from typing import Annotated
 
 import strawberry
@@ -122,6 +123,42 @@ class CitedByConnection:
     total_count: int
 
 
+@strawberry.enum(description="What one act does to another.")
+class RelationType(Enum):
+    """What one act does to another."""
+
+    TRANSPOSES = "TRANSPOSES"
+    AMENDS = "AMENDS"
+    REPEALS = "REPEALS"
+    CONSOLIDATES = "CONSOLIDATES"
+
+
+@strawberry.type(description="What one act does to another.")
+class Relation:
+    """What one act does to another."""
+
+    type: RelationType
+    act: "Act" = strawberry.field(description="The other act.")
+    basis: str = strawberry.field(description="Where it was found: `metadata`, `title`, `preamble`.")
+    evidence: str = strawberry.field(description="In what words.")
+    confidence: float = strawberry.field(description="How sure it is, from 0 to 1.")
+
+
+@strawberry.type(description="A wording of an article.")
+class Version:
+    """A wording of an article."""
+
+    id: strawberry.ID
+    status: str | None = strawberry.field(description="As the publisher gives it.")
+    valid_from: date | None = strawberry.field(description="First day in force.")
+    valid_to: date | None = strawberry.field(description="First day no longer in force; null while no end is known.")
+    text: str | None = strawberry.field(description="Null where only the dates are known.")
+    source_id: str | None = strawberry.field(description="The publisher's own identifier.")
+
+
+_Types = Annotated[list[RelationType] | None, strawberry.argument(description="Only these; all where it is left out.")]
+
+
 @strawberry.type(description="A code, a statute, a decree, a directive.")
 class Act(Node):
     """A code, a statute, a decree, a directive."""
@@ -137,6 +174,27 @@ class Act(Node):
     celex: str | None = strawberry.field(description="Number in EUR-Lex.")
     source_id: str | None = strawberry.field(description="The publisher's own identifier.")
     licence: str | None = strawberry.field(description="Under which the publisher gives it.")
+    short_title: str | None = strawberry.field(description="Null where it has none.")
+    published: date | None = strawberry.field(description="The date that the act bears.")
+    updated: date | None = strawberry.field(description="The date of the consolidation that was read.")
+    subjects: list[str] = strawberry.field(description="The publisher's own: fields, departments.")
+    preamble: str | None = strawberry.field(description="What stands outside its sections and articles.")
+
+    @strawberry.field(description="What this act does to others that the graph holds.")
+    async def relations(self, info: Info, types: _Types = None) -> list[Relation]:
+        """What this act does to others that the graph holds."""
+        rows = await info.context.relations.load(self.id)
+        return await _relations(info.context, [row | {"other": row["target"]} for row in rows], types)
+
+    @strawberry.field(description="What others do to this act: transpose, amend, repeal it.")
+    async def related_by(self, info: Info, types: _Types = None) -> list[Relation]:
+        """What others do to this act."""
+        return await _relations(info.context, await info.context.related_by.load(self.id), types)
+
+    @strawberry.field(description="Articles that cite this act as a whole.")
+    async def cited_by(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitedByConnection:
+        """Articles that cite this act as a whole."""
+        return await _cited_by(info.context, self.id, first, after)
 
     @strawberry.field(description="What stands directly below the act, in reading order.")
     async def contents(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> ContentsConnection:
@@ -149,6 +207,7 @@ class Section(Provision):
     """A part, book, title, chapter, section …: an inner node of an act."""
 
     level: int = strawberry.field(description="1 directly below the act.")
+    text: str | None = strawberry.field(description="What stands under its heading, before anything below it.")
 
     @strawberry.field(description="What stands directly below the section, in reading order.")
     async def contents(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> ContentsConnection:
@@ -170,6 +229,27 @@ class Article(Provision):
     authority: float = strawberry.field(
         description="PageRank over citations between articles: 0.15 for an article that nobody cites, more the more it is cited."
     )
+
+    @strawberry.field(description="Its other wordings, earlier and later, by their first days.")
+    async def versions(self, info: Info) -> list[Version]:
+        """Its other wordings, earlier and later, by their first days."""
+        return [_version(row) for row in await info.context.versions.load(self.id)]
+
+    @strawberry.field(description="The wording in force on a day; null where none was.")
+    async def wording(
+        self, info: Info, on: Annotated[date, strawberry.argument(description="The day, as ISO 8601: `2020-01-31`.")]
+    ) -> Version | None:
+        """The wording in force on a day."""
+        own = Version(
+            id=self.id,
+            status=self.status,
+            valid_from=self.valid_from,
+            valid_to=self.valid_to,
+            text=self.text,
+            source_id=self.source_id,
+        )
+        wordings = [own, *(_version(row) for row in await info.context.versions.load(self.id))]
+        return next((w for w in wordings if (w.valid_from or date.min) <= on < (w.valid_to or date.max)), None)
 
     @strawberry.field(description="The article after this in reading order; null at the end of the act.")
     async def next(self, info: Info) -> "Article | None":
@@ -220,13 +300,18 @@ def act_of(row: Row | None) -> Act:
         celex=row["celex"] or None,
         source_id=row["source_id"] or None,
         licence=row["licence"] or None,
+        short_title=row["short_title"] or None,
+        published=row["published"],
+        updated=row["updated"],
+        subjects=row["subjects"] or [],
+        preamble=row["preamble"] or None,
     )
 
 
 def section_of(row: Row | None) -> Section:
     """The section of a row of the graph."""
     row = _there(row)
-    return Section(**_provision(row), level=row["level"])
+    return Section(**_provision(row), level=row["level"], text=row["text"] or None)
 
 
 def article_of(row: Row | None) -> Article:
@@ -290,6 +375,33 @@ async def _article(reading: Reading, edge: Row | None) -> Article | None:
 
 async def _provisions(reading: Reading, ids: list[str]) -> list[Provision]:
     return [node for node in await _nodes(reading, ids) if isinstance(node, Provision)]
+
+
+async def _relations(reading: Reading, rows: list[Row], types: list[RelationType] | None) -> list[Relation]:
+    wanted = [row for row in rows if (types is None or RelationType(row["type"]) in types) and reading.knows(row["other"])]
+    acts = await _found(reading, [row["other"] for row in wanted])
+    return [
+        Relation(
+            type=RelationType(row["type"]),
+            act=act,
+            basis=row["basis"],
+            evidence=row["evidence"],
+            confidence=row["confidence"],
+        )
+        for row, act in zip(wanted, acts, strict=True)
+        if isinstance(act, Act)
+    ]
+
+
+def _version(row: Row) -> Version:
+    return Version(
+        id=row["id"],
+        status=row["status"] or None,
+        valid_from=row["valid_from"],
+        valid_to=row["valid_to"],
+        text=row["text"] or None,
+        source_id=row["source_id"] or None,
+    )
 
 
 async def _contents(reading: Reading, id: str, first: int, after: str | None) -> ContentsConnection:

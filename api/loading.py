@@ -134,6 +134,9 @@ class Reading:
         self.contents = every("contents", "parent_id")
         self.cites = every("cites")
         self.cited_by = every("cited_by")
+        self.versions = every("versions", "article_id")
+        self.relations = every("relations_of_acts", "act")
+        self.related_by = every("relations_into")
 
     async def in_thread(self, work: Callable[[Snapshot], Result]) -> Result:
         """Do work on the snapshot in a worker thread, where it does not hold up other requests."""
@@ -151,14 +154,14 @@ class Reading:
             return "Article", self.articles.load(id)
         if id in corpus.section_position:
             return "Section", self.sections.load(id)
-        if id in corpus.acts:
+        if id in corpus.act_position:
             return "Act", self.acts.load(id)
         return None
 
     def knows(self, id: str) -> bool:
         """Whether an identifier is of this release: a server's graph may hold newer law already."""
         corpus = self.snapshot.corpus
-        return id in corpus.article_position or id in corpus.section_position or id in corpus.acts
+        return id in corpus.article_position or id in corpus.section_position or id in corpus.act_position
 
     def path(self, parent_id: str) -> list[str]:
         """Identifiers from the act down to ``parent_id``, a section or an act, itself included."""

@@ -14,11 +14,13 @@ from api.law import Act, After, Article, First, Info, Node, Section, act_of, art
 from api.limits import Limits, PlainErrors, SelectionLimiter, cause
 from api.loading import Reading
 from api.pages import DEFAULT_PAGE
-from schema.errors import LexgraphError
+from schema.errors import BadQuery, LexgraphError
 from schema.identifiers import MAX_LENGTH, normal_number
 from search.retrieval import Mode
 
 _LOG = logging.getLogger(__name__)
+MOST_ACTS = 1000
+"""Acts that one field gives."""
 Number = Annotated[str, strawberry.argument(description='As it is cited: "L. 1234-9" and "L1234-9" are the same.')]
 
 
@@ -37,10 +39,25 @@ class Query:
         found = await node_of(info.context, id)
         return found if isinstance(found, Act) else None
 
-    @strawberry.field(description="All acts, by identifier.")
-    async def acts(self, info: Info) -> list[Act]:
-        """All acts, by identifier."""
-        rows = await info.context.acts.load_many(info.context.snapshot.corpus.acts)
+    @strawberry.field(description="Acts, by identifier: of a jurisdiction, of a kind.")
+    async def acts(
+        self,
+        info: Info,
+        jurisdiction: str | None = None,
+        kind: str | None = None,
+        first: Annotated[int, strawberry.argument(description="At most so many, from 1 to 1000.")] = 100,
+        offset: Annotated[int, strawberry.argument(description="Acts that are passed over.")] = 0,
+    ) -> list[Act]:
+        """Acts, by identifier: of a jurisdiction, of a kind."""
+        if not 1 <= first <= MOST_ACTS or offset < 0:
+            raise BadQuery(f"not a page: {first} acts from {offset} on; at most {MOST_ACTS} at once")
+        corpus = info.context.snapshot.corpus
+        found = [
+            id
+            for id, of_kind, of_jurisdiction in zip(corpus.acts, corpus.kinds, corpus.jurisdictions, strict=True)
+            if kind in (None, of_kind) and jurisdiction in (None, of_jurisdiction)
+        ]
+        rows = await info.context.acts.load_many(found[offset : offset + first])
         return [act_of(row) for row in rows if row is not None]
 
     @strawberry.field(description="The section of an identifier; null where there is none.")

@@ -72,7 +72,7 @@ def _sections(index: TextIndex, ids: _Ids, away: LexgraphError) -> list[Row]:
                 # As the readers make it: a section has no number but the one that its heading begins with.
                 "number": section_number(kept[id]["heading"]) if id in kept else away,
                 "heading": kept.get(id, {}).get("heading"),
-                **_unknown("status", "source_id", "valid_from", "valid_to"),
+                **_unknown("status", "source_id", "valid_from", "valid_to", "text"),
             }
         )
     return rows
@@ -89,7 +89,8 @@ def _acts(index: TextIndex, ids: _Ids, away: LexgraphError) -> list[Row]:
             "language": kept.get(id, {}).get("language", away),
             "kind": corpus.kinds[place[id]],
             "jurisdiction": corpus.jurisdictions[place[id]],
-            **_unknown("status", "valid_from", "valid_to", "eli", "celex", "source_id", "licence"),
+            **_unknown("status", "valid_from", "valid_to", "eli", "celex", "source_id", "licence", "short_title"),
+            **_unknown("published", "updated", "subjects", "preamble"),
         }
         for id in ids
     ]

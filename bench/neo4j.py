@@ -32,9 +32,10 @@ from cypher.vectors import index_of  # noqa: E402
 from docker.local_servers import NEO4J_5, NEO4J_2026, Artifact, Neo4jServer, Product  # noqa: E402
 from gnn.comparison import judged, of_split  # noqa: E402
 from gnn.registry import active_id, load_model, served_model, trained_bound  # noqa: E402
-from ingest.citations import link  # noqa: E402
+from ingest.citations import KnownLaw, link  # noqa: E402
+from ingest.difference import row_of  # noqa: E402
 from ingest.legi import FILE_PATTERN, read_act  # noqa: E402
-from ingest.loader import SourceIds, load_acts, read_questions  # noqa: E402
+from ingest.loader import load_acts, read_questions  # noqa: E402
 from ingest.npm import LEGI_DATA, fetch  # noqa: E402
 from schema.errors import NotReady  # noqa: E402
 from schema.identifiers import act_of  # noqa: E402
@@ -94,7 +95,7 @@ def main() -> None:
     with _served(WITH_APOC) as (server, store, driver):
         figures |= measured_loads(server, store, driver, trees, plain)
     with _served(NEO4J_2026) as (_, store, driver):
-        load_acts(store, _sources(trees), trees.__getitem__)
+        load_acts(store, _sources(trees), lambda path: [trees[path]])
         figures |= measured_queries(store, driver)
     report("Neo4j", figures, EXPLAINED)
 
@@ -120,10 +121,8 @@ def _sources(trees: dict[Path, ActTree]) -> list[SourceFile]:
 
 def as_rows(trees: Sequence[ActTree]) -> Plain:
     """What a loop without any question loads: the records as they are."""
-    from ingest.loader import rows_of
-
-    ids = SourceIds.among(trees)
-    nodes: dict[str, list[dict[str, Any]]] = {"Act": [], "Section": [], "Article": [], "Outside": []}
+    ids = KnownLaw.among(trees)
+    nodes: dict[str, list[dict[str, Any]]] = {"Act": [], "Section": [], "Article": [], "Version": [], "Outside": []}
     edges: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     outside: dict[str, str] = {}
 
@@ -133,7 +132,10 @@ def as_rows(trees: Sequence[ActTree]) -> Plain:
     for tree in trees:
         act = tree.act.id
         for label, records in (("Act", [tree.act]), ("Section", tree.sections), ("Article", tree.articles)):
-            nodes[label] += rows_of(records)
+            nodes[label] += map(row_of, records)
+        nodes["Version"] += map(row_of, tree.versions)
+        for version in tree.versions:
+            join("HAS_VERSION", "Article", "Version", {"a": version.article_id, "b": version.id, "p": {}})
         for label, records in (("Section", tree.sections), ("Article", tree.articles)):
             for record in records:
                 parent = "Act" if record.parent_id == act else "Section"
@@ -208,14 +210,14 @@ def measured_loads(
         server.wipe()
         if not own:
             smallest = min(sources, key=lambda source: source.path.stat().st_size)
-            load_acts(store, [smallest], trees.__getitem__)
+            load_acts(store, [smallest], lambda path: [trees[path]])
             server.wipe()
-        own.append(_seconds(lambda: load_acts(store, sources, trees.__getitem__)))
+        own.append(_seconds(lambda: load_acts(store, sources, lambda path: [trees[path]])))
         last = _counts(driver)
     server.wipe()
     graphrag, share = load_graphrag(driver, plain, GRAPHRAG_SHARE)
     server.wipe()
-    load_acts(store, sources, trees.__getitem__)
+    load_acts(store, sources, lambda path: [trees[path]])
     if _counts(driver) != last:
         raise NotReady("two loads of the same law gave different graphs")
     return {

@@ -113,6 +113,7 @@ def _copies(trees: list[ActTree], number: int) -> Iterator[ActTree]:
                 for a in tree.articles
             ),
             tuple(replace(c, article_id=own(c.article_id), target=c.target + mark) for c in tree.citations),
+            versions=tuple(replace(v, article_id=own(v.article_id), source_id=v.source_id + mark) for v in tree.versions),
         )
 
 
@@ -192,7 +193,7 @@ def _load(store: Store, trees: list[ActTree]) -> None:
             stand_in.write_text(str(path))
             sources.append(SourceFile(f"copies/{path}", stand_in, "bench"))
         trees_of = {source.path: tree for source, tree in zip(sources, by_path.values(), strict=True)}
-        load_acts(store, sources, trees_of.__getitem__)
+        load_acts(store, sources, lambda path: [trees_of[path]])
 
 
 def _made_up(corpus: Corpus) -> VectorModel:

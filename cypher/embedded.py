@@ -42,7 +42,7 @@ class EmbeddedGraph:
     gds = None
 
     def __init__(
-        self, path: Path, *, read_only: bool = True, memory_mb: int = 512, timeout_s: float = 0, copy_of: Path | None = None
+        self, path: Path, *, read_only: bool = True, memory_mb: int = 1024, timeout_s: float = 0, copy_of: Path | None = None
     ) -> None:
         """Open the graph at ``path``.
 
@@ -202,7 +202,7 @@ class EmbeddedGraph:
         self.close()
 
 
-def open_graph(home: Path, *, memory_mb: int = 512, timeout_s: float = 0) -> EmbeddedGraph:
+def open_graph(home: Path, *, memory_mb: int = 1024, timeout_s: float = 0) -> EmbeddedGraph:
     """The current release of the graph under ``home``, for reading.
 
     Raises:
@@ -249,7 +249,7 @@ def exclusive(home: Path, work: str) -> Generator[None]:
 
 
 @contextmanager
-def release(home: Path, *, memory_mb: int = 512, migrating: bool = False) -> Generator[EmbeddedGraph]:
+def release(home: Path, *, memory_mb: int = 1024, migrating: bool = False) -> Generator[EmbeddedGraph]:
     """A graph to write to; what was written becomes the current release when the block ends well.
 
     Args:
@@ -297,7 +297,7 @@ class EmbeddedStore:
     """The graph in a file under ``home``; ``memory_mb`` is its buffer pool, in MiB."""
 
     home: Path
-    memory_mb: int = 512
+    memory_mb: int = 1024
 
     def reading(self, timeout_s: float = 0) -> EmbeddedGraph:
         """The current release (`open_graph`)."""

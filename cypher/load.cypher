@@ -18,17 +18,21 @@ MATCH (g:Graph {id: 'graph'}) SET g.questions_sha256 = $sha256;
 
 // name: sources
 MATCH (s:Source)
-RETURN s.id AS id, s.reader AS reader, s.act_id AS act_id, s.sha256 AS sha256, s.records AS records, s.rejected AS rejected,
-       s.law_sha256 AS law_sha256
+RETURN s.id AS id, s.collection AS collection, s.reader AS reader, s.rank AS rank, s.sha256 AS sha256, s.records AS records,
+       s.rejected AS rejected, s.passed_over AS passed_over
 ORDER BY id;
 
-// name: delete_source
-// The row of a file, and of any other that its act was read from before.
-MATCH (s:Source) WHERE s.id = $id OR s.act_id = $act_id DELETE s;
+// name: delete_sources
+UNWIND $ids AS id MATCH (s:Source {id: id}) DELETE s;
 
-// name: create_source
-CREATE (:Source {id: $id, reader: $reader, act_id: $act_id, sha256: $sha256, records: $records, rejected: $rejected,
-  law_sha256: $law_sha256});
+// name: create_sources
+UNWIND $rows AS r
+CREATE (:Source {id: r.id, collection: r.collection, reader: r.reader, rank: r.rank, sha256: r.sha256, records: r.records,
+  rejected: r.rejected, passed_over: r.passed_over});
+
+// name: forget_source_sha256
+// The files will be read again.
+UNWIND $ids AS id MATCH (s:Source {id: id}) SET s.sha256 = '';
 
 // name: create_acts
 UNWIND $rows AS r
@@ -36,7 +40,10 @@ CREATE (:Act {
   id: r.id, jurisdiction: r.jurisdiction, kind: r.kind, title: r.title, language: r.language, status: r.status,
   valid_from: CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
   valid_to: CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
-  eli: r.eli, celex: r.celex, source: r.source, source_id: r.source_id, licence: r.licence
+  eli: r.eli, celex: r.celex, source: r.source, source_id: r.source_id, licence: r.licence, short_title: r.short_title,
+  published: CASE WHEN r.published = '' THEN NULL ELSE date(r.published) END,
+  updated: CASE WHEN r.updated = '' THEN NULL ELSE date(r.updated) END,
+  subjects: r.subjects, preamble: r.preamble, file: '', law_sha256: '', tree_sha256: ''
 });
 
 // name: update_acts
@@ -45,7 +52,24 @@ MATCH (a:Act {id: r.id})
 SET a.jurisdiction = r.jurisdiction, a.kind = r.kind, a.title = r.title, a.language = r.language, a.status = r.status,
     a.valid_from = CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
     a.valid_to = CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
-    a.eli = r.eli, a.celex = r.celex, a.source = r.source, a.source_id = r.source_id, a.licence = r.licence;
+    a.eli = r.eli, a.celex = r.celex, a.source = r.source, a.source_id = r.source_id, a.licence = r.licence,
+    a.short_title = r.short_title,
+    a.published = CASE WHEN r.published = '' THEN NULL ELSE date(r.published) END,
+    a.updated = CASE WHEN r.updated = '' THEN NULL ELSE date(r.updated) END,
+    a.subjects = r.subjects, a.preamble = r.preamble, a.tree_sha256 = '';
+
+// name: open_acts
+// Until an act is sealed again, it does not count as loaded.
+UNWIND $ids AS id MATCH (a:Act {id: id}) SET a.tree_sha256 = '';
+
+// name: seal_acts
+// With its citations linked, an act is loaded.
+UNWIND $rows AS r
+MATCH (a:Act {id: r.id})
+SET a.file = r.file, a.law_sha256 = r.law_sha256, a.tree_sha256 = r.tree_sha256;
+
+// name: delete_acts
+UNWIND $ids AS id MATCH (a:Act {id: id}) DETACH DELETE a;
 
 // name: create_sections
 UNWIND $rows AS r
@@ -53,7 +77,7 @@ CREATE (:Section {
   id: r.id, act_id: r.act_id, number: r.number, heading: r.heading, level: r.level, status: r.status,
   valid_from: CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
   valid_to: CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
-  source_id: r.source_id, source_ids: r.source_ids
+  source_id: r.source_id, source_ids: r.source_ids, text: r.text
 });
 
 // name: update_sections
@@ -62,7 +86,7 @@ MATCH (s:Section {id: r.id})
 SET s.act_id = r.act_id, s.number = r.number, s.heading = r.heading, s.level = r.level, s.status = r.status,
     s.valid_from = CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
     s.valid_to = CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
-    s.source_id = r.source_id, s.source_ids = r.source_ids;
+    s.source_id = r.source_id, s.source_ids = r.source_ids, s.text = r.text;
 
 // name: delete_sections
 UNWIND $ids AS id MATCH (s:Section {id: id}) DETACH DELETE s;
@@ -87,6 +111,27 @@ SET a.act_id = r.act_id, a.number = r.number, a.heading = r.heading, a.text = r.
 
 // name: delete_articles
 UNWIND $ids AS id MATCH (a:Article {id: id}) DETACH DELETE a;
+
+// name: create_versions
+UNWIND $rows AS r
+MATCH (a:Article {id: r.article_id})
+CREATE (a)-[:HAS_VERSION]->(:Version {
+  id: r.id, article_id: r.article_id, source_id: r.source_id, status: r.status,
+  valid_from: CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
+  valid_to: CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
+  text: r.text, text_sha256: r.text_sha256
+});
+
+// name: update_versions
+UNWIND $rows AS r
+MATCH (v:Version {id: r.id})
+SET v.status = r.status,
+    v.valid_from = CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
+    v.valid_to = CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
+    v.text = r.text, v.text_sha256 = r.text_sha256;
+
+// name: delete_versions
+UNWIND $ids AS id MATCH (v:Version {id: id}) DETACH DELETE v;
 
 // name: delete_section_parents
 UNWIND $ids AS id MATCH (:Act|Section)-[c:CONTAINS]->(s:Section {id: id}) DELETE c;
@@ -138,6 +183,11 @@ UNWIND $rows AS r
 MATCH (a:Article {id: r.article}) MATCH (b:Section {id: r.target})
 CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind, cited: r.cited}]->(b);
 
+// name: create_act_citations
+UNWIND $rows AS r
+MATCH (a:Article {id: r.article}) MATCH (b:Act {id: r.target})
+CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind, cited: r.cited}]->(b);
+
 // name: merge_outside
 UNWIND $rows AS r
 MERGE (o:Outside {id: r.id})
@@ -148,8 +198,44 @@ UNWIND $rows AS r
 MATCH (a:Article {id: r.article}) MATCH (o:Outside {id: r.target})
 CREATE (a)-[:CITES_OUTSIDE {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind}]->(o);
 
+// name: delete_relations
+UNWIND $ids AS id MATCH (:Act {id: id})-[r:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(:Act) DELETE r;
+
+// name: delete_outside_relations
+UNWIND $ids AS id MATCH (:Act {id: id})-[r:RELATES_OUTSIDE]->(:Outside) DELETE r;
+
+// name: create_cites
+UNWIND $rows AS r
+MATCH (a:Act {id: r.act}) MATCH (b:Act {id: r.target})
+CREATE (a)-[:CITES {text: r.evidence, start: 0, `end`: 0, kind: r.basis, cited: r.cited}]->(b);
+
+// name: create_transposes
+UNWIND $rows AS r
+MATCH (a:Act {id: r.act}) MATCH (b:Act {id: r.target})
+CREATE (a)-[:TRANSPOSES {basis: r.basis, evidence: r.evidence, confidence: r.confidence, cited: r.cited}]->(b);
+
+// name: create_amends
+UNWIND $rows AS r
+MATCH (a:Act {id: r.act}) MATCH (b:Act {id: r.target})
+CREATE (a)-[:AMENDS {basis: r.basis, evidence: r.evidence, confidence: r.confidence, cited: r.cited}]->(b);
+
+// name: create_repeals
+UNWIND $rows AS r
+MATCH (a:Act {id: r.act}) MATCH (b:Act {id: r.target})
+CREATE (a)-[:REPEALS {basis: r.basis, evidence: r.evidence, confidence: r.confidence, cited: r.cited}]->(b);
+
+// name: create_consolidates
+UNWIND $rows AS r
+MATCH (a:Act {id: r.act}) MATCH (b:Act {id: r.target})
+CREATE (a)-[:CONSOLIDATES {basis: r.basis, evidence: r.evidence, confidence: r.confidence, cited: r.cited}]->(b);
+
+// name: create_relates_outside
+UNWIND $rows AS r
+MATCH (a:Act {id: r.act}) MATCH (o:Outside {id: r.target})
+CREATE (a)-[:RELATES_OUTSIDE {type: r.type, basis: r.basis, evidence: r.evidence, confidence: r.confidence}]->(o);
+
 // name: delete_lone_outside
-MATCH (o:Outside) WHERE NOT EXISTS { MATCH (:Article)-[:CITES_OUTSIDE]->(o) } DELETE o;
+MATCH (o:Outside) WHERE NOT EXISTS { MATCH (:Article|Act)-[:CITES_OUTSIDE|RELATES_OUTSIDE]->(o) } DELETE o;
 
 // name: delete_questions
 UNWIND $ids AS id MATCH (q:Question {id: id}) DETACH DELETE q;

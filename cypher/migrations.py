@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from schema.labels import NODES, EdgeType, NodeLabel
+from schema.labels import EDGES, NODES, EdgeType, NodeLabel
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ def index(label: str, name: str) -> str:
     return f"CREATE INDEX {label.lower()}_{name} IF NOT EXISTS FOR (n:{label}) ON (n.{name})"
 
 
+_OF_ACTS = ("HAS_VERSION", "TRANSPOSES", "AMENDS", "REPEALS", "CONSOLIDATES", "RELATES_OUTSIDE")
 _FIRST = ("Graph", "Source", "Act", "Section", "Article", "Outside", "Question", "Model")
 
 MIGRATIONS = (
@@ -47,7 +48,6 @@ MIGRATIONS = (
             *map(constraint, _FIRST),
             index("Section", "act_id"),
             index("Article", "act_id"),
-            index("Source", "act_id"),
             index("Question", "source"),
             index("Model", "status"),
         ),
@@ -62,5 +62,42 @@ MIGRATIONS = (
             *(table_of_node(node) for node in NODES if node.name == "Run"),
         ),
         neo4j=(constraint("Run"), constraint("Lock")),
+    ),
+    # Versions of articles; what acts do to each other; which file an act was read from.
+    Migration(
+        3,
+        embedded=(
+            *(
+                f"ALTER TABLE Act ADD IF NOT EXISTS {name} {kind}"
+                for name, kind in (
+                    *((name, "STRING DEFAULT ''") for name in ("short_title", "preamble", "file", "law_sha256", "tree_sha256")),
+                    ("published", "DATE"),
+                    ("updated", "DATE"),
+                    ("subjects", "STRING[]"),
+                )
+            ),
+            "ALTER TABLE Section ADD IF NOT EXISTS text STRING DEFAULT ''",
+            "ALTER TABLE Source ADD IF NOT EXISTS collection STRING DEFAULT ''",
+            "ALTER TABLE Source ADD IF NOT EXISTS rank INT64 DEFAULT 0",
+            "ALTER TABLE Source ADD IF NOT EXISTS passed_over STRING[]",
+            "MATCH (s:Source) MATCH (a:Act {id: s.act_id}) SET a.file = s.id, a.law_sha256 = s.law_sha256",
+            "MATCH (s:Source) SET s.sha256 = ''",  # the next ingest reads every file again
+            "ALTER TABLE Source DROP IF EXISTS act_id",
+            "ALTER TABLE Source DROP IF EXISTS law_sha256",
+            *(table_of_node(node) for node in NODES if node.name == "Version"),
+            *(table_of_edge(edge) for edge in EDGES if edge.name in _OF_ACTS),
+            "ALTER TABLE CITES ADD IF NOT EXISTS FROM Act TO Act",
+        ),
+        neo4j=(
+            constraint("Version"),
+            index("Version", "article_id"),
+            "MATCH (a:Act) WHERE a.file IS NULL SET a.short_title = '', a.preamble = '', a.file = '', a.law_sha256 = '', "
+            "a.tree_sha256 = '', a.subjects = []",
+            "MATCH (s:Source) WHERE s.act_id IS NOT NULL MATCH (a:Act {id: s.act_id}) "
+            "SET a.file = s.id, a.law_sha256 = s.law_sha256",
+            "MATCH (s:Source) SET s.sha256 = '', s.collection = '', s.rank = 0, s.passed_over = [] REMOVE s.act_id, s.law_sha256",
+            "DROP INDEX source_act_id IF EXISTS",
+            "MATCH (s:Section) WHERE s.text IS NULL SET s.text = ''",
+        ),
     ),
 )

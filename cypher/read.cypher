@@ -4,7 +4,8 @@
 MATCH (a:Act)
 RETURN a.id AS id, a.jurisdiction AS jurisdiction, a.kind AS kind, a.title AS title, a.language AS language,
        a.status AS status, a.valid_from AS valid_from, a.valid_to AS valid_to, a.eli AS eli, a.celex AS celex,
-       a.source AS source, a.source_id AS source_id, a.licence AS licence
+       a.source AS source, a.source_id AS source_id, a.licence AS licence, a.short_title AS short_title,
+       a.published AS published, a.updated AS updated, a.subjects AS subjects, a.preamble AS preamble
 ORDER BY id;
 
 // name: acts_by_id
@@ -12,23 +13,24 @@ UNWIND $ids AS id
 MATCH (a:Act {id: id})
 RETURN a.id AS id, a.jurisdiction AS jurisdiction, a.kind AS kind, a.title AS title, a.language AS language,
        a.status AS status, a.valid_from AS valid_from, a.valid_to AS valid_to, a.eli AS eli, a.celex AS celex,
-       a.source AS source, a.source_id AS source_id, a.licence AS licence;
+       a.source AS source, a.source_id AS source_id, a.licence AS licence, a.short_title AS short_title,
+       a.published AS published, a.updated AS updated, a.subjects AS subjects, a.preamble AS preamble;
 
-// name: sections_of_act
-MATCH (s:Section {act_id: $act_id})<-[c:CONTAINS]-(p:Act|Section)
+// name: sections_of_acts
+MATCH (s:Section)<-[c:CONTAINS]-(p:Act|Section) WHERE s.act_id IN $ids
 RETURN s.id AS id, s.act_id AS act_id, p.id AS parent_id, c.position AS position, s.number AS number,
        s.heading AS heading, s.level AS level, s.status AS status, s.valid_from AS valid_from, s.valid_to AS valid_to,
-       s.source_id AS source_id, s.source_ids AS source_ids
+       s.source_id AS source_id, s.source_ids AS source_ids, s.text AS text
 ORDER BY id;
 
 // name: sections_by_id
 MATCH (s:Section)<-[c:CONTAINS]-(p:Act|Section) WHERE s.id IN $ids
 RETURN s.id AS id, s.act_id AS act_id, p.id AS parent_id, c.position AS position, s.number AS number,
        s.heading AS heading, s.level AS level, s.status AS status, s.valid_from AS valid_from, s.valid_to AS valid_to,
-       s.source_id AS source_id, s.source_ids AS source_ids;
+       s.source_id AS source_id, s.source_ids AS source_ids, s.text AS text;
 
-// name: articles_of_act
-MATCH (a:Article {act_id: $act_id})<-[c:CONTAINS]-(p:Act|Section)
+// name: articles_of_acts
+MATCH (a:Article)<-[c:CONTAINS]-(p:Act|Section) WHERE a.act_id IN $ids
 RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position, a.number AS number,
        a.heading AS heading, a.text AS text, a.language AS language, a.status AS status,
        a.valid_from AS valid_from, a.valid_to AS valid_to, a.source_id AS source_id, a.source_ids AS source_ids
@@ -43,17 +45,93 @@ RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position
        a.valid_from AS valid_from, a.valid_to AS valid_to, a.source_id AS source_id, a.source_ids AS source_ids,
        a.authority AS authority;
 
-// name: next_of_act
-MATCH (a:Article {act_id: $act_id})-[:NEXT]->(b:Article)
+// name: versions_of_acts
+MATCH (a:Article)-[:HAS_VERSION]->(v:Version) WHERE a.act_id IN $ids
+RETURN v.id AS id, v.article_id AS article_id, v.source_id AS source_id, v.status AS status, v.valid_from AS valid_from,
+       v.valid_to AS valid_to, v.text AS text
+ORDER BY id;
+
+// name: versions
+// Earlier and later wordings of articles, in the order of their days.
+MATCH (a:Article)-[:HAS_VERSION]->(v:Version) WHERE a.id IN $ids
+RETURN v.id AS id, v.article_id AS article_id, v.source_id AS source_id, v.status AS status, v.valid_from AS valid_from,
+       v.valid_to AS valid_to, v.text AS text
+ORDER BY article_id, valid_from, id;
+
+// name: version_days
+MATCH (v:Version) RETURN v.article_id AS article_id, v.valid_from AS valid_from, v.valid_to AS valid_to;
+
+// name: act_files
+MATCH (a:Act) RETURN a.id AS id, a.file AS file, a.law_sha256 AS law_sha256, a.tree_sha256 AS tree_sha256 ORDER BY id;
+
+// name: article_acts
+MATCH (a:Article) RETURN a.id AS id, a.act_id AS act_id;
+
+// name: relations_of_acts
+MATCH (a:Act)-[r:TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE a.id IN $ids
+RETURN a.id AS act, label(r) AS type, b.id AS target, r.basis AS basis, r.evidence AS evidence, r.confidence AS confidence,
+       r.cited AS cited
+ORDER BY act, type, target;
+
+// name: relations_of_acts
+// engine: neo4j
+MATCH (a:Act)-[r:TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE a.id IN $ids
+RETURN a.id AS act, type(r) AS type, b.id AS target, r.basis AS basis, r.evidence AS evidence, r.confidence AS confidence,
+       r.cited AS cited
+ORDER BY act, type, target;
+
+// name: cites_of_acts
+MATCH (a:Act)-[r:CITES]->(b:Act) WHERE a.id IN $ids
+RETURN a.id AS act, 'CITES' AS type, b.id AS target, r.kind AS basis, r.text AS evidence, 1.0 AS confidence, r.cited AS cited
+ORDER BY act, target;
+
+// name: outside_relations_of_acts
+MATCH (a:Act)-[r:RELATES_OUTSIDE]->(o:Outside) WHERE a.id IN $ids
+RETURN a.id AS act, r.type AS type, o.id AS target, r.basis AS basis, r.evidence AS evidence, r.confidence AS confidence,
+       o.id AS cited
+ORDER BY act, type, target;
+
+// name: relations_into
+// What acts do to an act.
+MATCH (a:Act)-[r:TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE b.id IN $ids
+RETURN b.id AS id, label(r) AS type, a.id AS other, r.basis AS basis, r.evidence AS evidence, r.confidence AS confidence
+ORDER BY id, type, other;
+
+// name: relations_into
+// engine: neo4j
+MATCH (a:Act)-[r:TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE b.id IN $ids
+RETURN b.id AS id, type(r) AS type, a.id AS other, r.basis AS basis, r.evidence AS evidence, r.confidence AS confidence
+ORDER BY id, type, other;
+
+// name: acts_relating_outside
+MATCH (a:Act)-[:RELATES_OUTSIDE]->(o:Outside) WHERE o.id IN $ids RETURN DISTINCT a.id AS act;
+
+// name: acts_relating
+MATCH (a:Act)-[r:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(:Act) WHERE r.cited IN $ids RETURN DISTINCT a.id AS act;
+
+// name: acts_relating_to
+MATCH (a:Act)-[:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE b.id IN $ids RETURN DISTINCT a.id AS act;
+
+// name: cited
+MATCH (:Article)-[c:CITES]->() RETURN DISTINCT c.cited AS cited;
+
+// name: related
+MATCH (:Act)-[r:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(:Act) RETURN DISTINCT r.cited AS cited;
+
+// name: outside_ids
+MATCH (o:Outside) RETURN o.id AS id, o.kind AS kind ORDER BY id;
+
+// name: next_of_acts
+MATCH (a:Article)-[:NEXT]->(b:Article) WHERE a.act_id IN $ids
 RETURN a.id AS article, b.id AS following
 ORDER BY article;
 
-// name: citations_of_act
-MATCH (a:Article {act_id: $act_id})-[c:CITES]->(b:Article|Section|Act)
+// name: citations_of_acts
+MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE a.act_id IN $ids
 RETURN a.id AS article, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind, c.cited AS cited;
 
-// name: outside_citations_of_act
-MATCH (a:Article {act_id: $act_id})-[c:CITES_OUTSIDE]->(o:Outside)
+// name: outside_citations_of_acts
+MATCH (a:Article)-[c:CITES_OUTSIDE]->(o:Outside) WHERE a.act_id IN $ids
 RETURN a.id AS article, o.id AS target, o.kind AS target_kind, c.text AS text, c.start AS start, c.`end` AS `end`,
        c.kind AS kind;
 
@@ -111,6 +189,10 @@ RETURN a.id AS article, c.cited AS cited, c.text AS text, c.start AS start, c.`e
 
 // name: article_source_ids
 MATCH (a:Article) RETURN a.id AS id, a.source_ids AS source_ids ORDER BY id;
+
+// name: act_names
+MATCH (a:Act) RETURN a.id AS id, a.eli AS eli, a.source_id AS source_id, a.title AS title, a.kind AS kind,
+       a.jurisdiction AS jurisdiction, a.celex AS celex, a.short_title AS short_title, a.published AS published ORDER BY id;
 
 // name: section_source_ids
 MATCH (s:Section) RETURN s.id AS id, s.source_ids AS source_ids ORDER BY id;
@@ -174,6 +256,11 @@ MATCH (n) RETURN label(n) AS label, count(*) AS n ORDER BY label;
 // name: counts
 // engine: neo4j
 MATCH (n) RETURN labels(n)[0] AS label, count(*) AS n ORDER BY label;
+
+// name: act_citations_into
+UNWIND $ids AS id
+MATCH (a:Article)-[c:CITES]->(b:Act {id: id})
+RETURN a.id AS article, c.cited AS cited, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind;
 
 // name: edge_counts
 MATCH ()-[r]->() RETURN label(r) AS type, count(*) AS n ORDER BY type;

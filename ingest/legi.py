@@ -11,7 +11,7 @@ from typing import Any, cast
 from ingest.html import plain_text
 from schema.errors import BadSource, MissingFile
 from schema.identifiers import act_id, article_ids, normal_number, section_ids, section_number
-from schema.records import Act, ActTree, Article, Citation, OutsideKind, Rejected, Section
+from schema.records import Act, ActTree, Article, Citation, OutsideKind, Read, Rejected, Section, Version
 
 FILE_PATTERN = "LEGITEXT*.json"
 _ACT = re.compile(r"^LEGITEXT\d{12}$")
@@ -80,6 +80,21 @@ def decoded_json(path: Path) -> object:
         raise BadSource(path, "", "nested too deeply to be a law") from None
 
 
+def recognises(path: Path) -> bool:
+    """Whether a file is named or begins like LEGI JSON."""
+    if path.match(FILE_PATTERN):
+        return True
+    if path.suffix != ".json":
+        return False
+    with path.open("rb") as stream:
+        return b'"LEGITEXT' in stream.read(4096)
+
+
+def read(path: Path) -> Iterator[Read]:
+    """The code in a file (`read_act`)."""
+    yield read_act(path)
+
+
 def read_act(path: Path) -> ActTree:
     """One code from its LEGI JSON file.
 
@@ -115,8 +130,8 @@ def read_act(path: Path) -> ActTree:
         raise BadSource(path, "$.data", str(error)) from None
     reading = _Reading(path.name)
     _walk(reading, act, tree)
-    articles, citations = _articles(reading, act)
-    return ActTree(act, tuple(reading.sections), tuple(articles), tuple(citations), tuple(reading.rejected))
+    articles, citations, versions = _articles(reading, act)
+    return ActTree(act, tuple(reading.sections), tuple(articles), tuple(citations), tuple(reading.rejected), tuple(versions))
 
 
 def _walk(reading: _Reading, act: Act, root: Json) -> None:
@@ -230,10 +245,11 @@ def _check_node(node: object, ancestors: frozenset[str], siblings: set[str]) -> 
     return kind == "section"
 
 
-def _articles(reading: _Reading, act: Act) -> tuple[list[Article], list[Citation]]:
+def _articles(reading: _Reading, act: Act) -> tuple[list[Article], list[Citation], list[Version]]:
     identifiers = article_ids(act.id, ((n.data["data"]["num"], _permanent(n.data["data"])) for n in reading.articles))
     articles: list[Article] = []
     citations: list[Citation] = []
+    versions: list[Version] = []
     taken: set[str] = set()
     for node, identifier in zip(reading.articles, identifiers, strict=True):
         data = node.data["data"]
@@ -259,6 +275,7 @@ def _articles(reading: _Reading, act: Act) -> tuple[list[Article], list[Citation
                     source_ids=tuple(sorted(set(_version_ids(data)))),
                 )
             )
+            versions += _versions(identifier, data)
         except _Reject as error:
             reading.reject(node.place, str(error), node.data)
             continue
@@ -266,7 +283,7 @@ def _articles(reading: _Reading, act: Act) -> tuple[list[Article], list[Citation
         for link in links:
             target, kind = link_target(link.href)
             citations.append(Citation(identifier, target, kind, text[link.start : link.end], link.start, link.end))
-    return articles, citations
+    return articles, citations, versions
 
 
 def link_target(href: str) -> tuple[str, OutsideKind]:
@@ -293,6 +310,19 @@ def _version_ids(data: Json) -> Iterator[str]:
             if not _is_whole(id):
                 raise _Reject("articleVersions holds half a character (a lone surrogate)")
             yield id
+
+
+def _versions(article: str, data: Json) -> Iterator[Version]:
+    """The earlier and later versions of an article: their days, as the file holds no text of them."""
+    seen = {data["id"]}
+    for found in cast(list[Any], data.get("articleVersions") or []):
+        version = cast(Json, found) if isinstance(found, dict) else {}
+        if not isinstance(version.get("id"), str) or version["id"] in seen or version.get("dateDebut") is None:
+            continue
+        seen.add(version["id"])
+        start, end = _epoch_date(version.get("dateDebut")), _epoch_date(version.get("dateFin"))
+        if start is None or start != end:  # some were never in force
+            yield Version(article, version["id"], _text(version, "etat"), start, end)
 
 
 def _text(data: Json, name: str) -> str:

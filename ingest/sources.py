@@ -1,23 +1,28 @@
 """The table of formats, and what `lexgraph ingest` does with a path: recognise, read, load, link."""
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from cypher.graph import Graph, Store
-from ingest import legi, service_public
-from ingest.loader import LoadReport, ReadAct, load_acts, load_questions
+from ingest import eu_acts, legalize, legi, service_public
+from ingest.archives import is_archive, unpacked
+from ingest.loader import LoadReport, file_sha256, load_acts, load_questions, remember_archive, stored_sources
 from ingest.quarantine import quarantined, write_quarantine
+from ingest.reading import ReadFile
 from schema.errors import BadSource, MissingFile
 from schema.progress import Progress, silent
-from schema.records import Rejected, SourceFile
+from schema.records import Question, Rejected, SourceFile
 
 
 @dataclass(frozen=True, slots=True)
-class ActFormat:
-    """A format of law: which files of a folder are of it, and the reader of one file.
+class Format:
+    """A format of law: which files are of it, and the reader of one file.
 
     ``version`` is raised when the reader reads a file otherwise than before, so that it is read again.
     """
@@ -25,49 +30,226 @@ class ActFormat:
     name: str
     pattern: str
     version: int
-    read: ReadAct
+    read: ReadFile
     recognises: Callable[[Path], bool]
 
 
-def _starts_like_legi(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return path.suffix == ".json" and b'"LEGITEXT' in stream.read(4096)
-
-
-ACT_FORMATS = (ActFormat("legi", legi.FILE_PATTERN, 1, legi.read_act, _starts_like_legi),)
+FORMATS = (
+    # Of two formats that give the same act, the first is the better source.
+    Format("legi", legi.FILE_PATTERN, 2, legi.read, legi.recognises),
+    Format("legalize", legalize.FILE_PATTERN, 1, legalize.read, legalize.recognises),
+    Format("eu-acts", eu_acts.FILE_PATTERN, 1, eu_acts.read, eu_acts.recognises),
+)
 QUESTION_FORMATS = (service_public.SOURCE,)
+FORMAT_NAMES = (*(f.name for f in FORMATS), *QUESTION_FORMATS)
+_VERSION = re.compile(r"[-_.]v?\d[\w.-]*$")
 
 
-def ingest(store: Store, path: Path, format: str | None = None, *, progress: Progress = silent) -> LoadReport:
-    """Load a file or a folder into the graph; its format is recognised unless it is named.
+def ingest(
+    store: Store, path: Path, format: str | None = None, *, force: bool = False, progress: Progress = silent
+) -> LoadReport:
+    """Load a file, a folder or an archive into the graph; formats are recognised unless one is named.
+
+    A folder or an archive is a release of a collection, which is known by its name without a version: what an earlier
+    release had and this one has not disappears from the graph.
 
     Raises:
         MissingFile: there is nothing at ``path``.
         BadSource: nothing of a known format is there.
+        TooMuchGone: more of the law would disappear than is believed, and ``force`` is not set.
     """
     if not path.exists():
         raise MissingFile(f"{path}: no such file or folder")
+    if format is not None and format not in FORMAT_NAMES:
+        raise BadSource(path, "", f"no such format: {format} (formats: {', '.join(FORMAT_NAMES)})")
     if format == service_public.SOURCE or (format is None and (path / service_public.FOLDERS[0]).is_dir()):
         return _ingest_service_public(store, path, progress)
-    for act_format in ACT_FORMATS:
-        if format not in (None, act_format.name):
-            continue
-        files = sorted(path.glob(act_format.pattern)) if path.is_dir() else [path]
-        if format is None and not path.is_dir() and not act_format.recognises(path):
-            continue
-        if files:
-            sources = [SourceFile(f"{act_format.name}/{f.name}", f, f"{act_format.name}-{act_format.version}") for f in files]
-            keep = partial(_keep_rejected, store.home, act_format.name)
-            return load_acts(store, sources, act_format.read, progress=progress, before_release=keep)
-    known = ", ".join([f.name for f in ACT_FORMATS] + list(QUESTION_FORMATS))
-    raise BadSource(path, "", f"no file of a known format here (formats: {known})")
+    report = LoadReport()
+    found = False
+    for collection in _collections(path):
+        found |= _ingest_collection(store, collection, format, report, force=force, progress=progress)
+    if not found:
+        raise BadSource(path, "", f"no file of a known format here (formats: {', '.join(FORMAT_NAMES)})")
+    return report
 
 
-def _keep_rejected(home: Path, format: str, report: LoadReport) -> None:
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """Files that belong together: those of a folder or an archive, or one file alone."""
+
+    name: str
+    place: Path
+    whole: bool
+    archive: bool = False
+
+
+def _collections(path: Path) -> Iterator[_Release]:
+    """A path, and every archive below it."""
+    if is_archive(path):
+        yield _Release(collection_name(path), path, whole=True, archive=True)
+    elif path.is_dir():
+        yield _Release(collection_name(path), path, whole=True)
+        for inner in sorted(p for p in path.rglob("*") if is_archive(p)):
+            yield _Release(collection_name(inner), inner, whole=True, archive=True)
+    else:
+        yield _Release(collection_name(path.parent), path, whole=False)
+
+
+def collection_name(path: Path) -> str:
+    """What releases of a collection have in common: the name of its folder or archive, without suffixes and a version.
+
+    >>> collection_name(Path("legi-data-2.513.0/data")), collection_name(Path("legalize-lu.tar.xz"))
+    ('legi-data', 'legalize-lu')
+    """
+    path = path.absolute()
+    name = path.name.split(".tar")[0].removesuffix(".zip").removesuffix(".tgz")
+    if name == "data" and path.parent.name:
+        name = path.parent.name
+    return _VERSION.sub("", name) or name
+
+
+def _ingest_collection(
+    store: Store, collection: _Release, format: str | None, report: LoadReport, *, force: bool, progress: Progress
+) -> bool:
+    """Load the files of a collection, format by format; whether there were any."""
+    with ExitStack() as held:
+        place, sha256 = collection.place, ""
+        marker = f"archive/{collection.name}"
+        if collection.archive:
+            sha256 = file_sha256(place, ",".join(f"{f.name}-{f.version}" for f in FORMATS))
+            stored = stored_sources(store)
+            if stored.whole and marker in stored.rows and stored.rows[marker]["sha256"] == sha256:
+                report.unchanged_files += int(stored.rows[marker]["records"])
+                return True
+            store.home.mkdir(parents=True, exist_ok=True)
+            folder = Path(held.enter_context(TemporaryDirectory(dir=store.home, prefix="unpacked-")))
+            unpacked(place, folder)
+            place = folder
+        groups, others = _files(place, format, stored_sources(store).rows.keys())
+        report.unrecognised += others
+        for number, chosen in enumerate(FORMATS):
+            files = groups.get(chosen.name)
+            if not files:
+                continue
+            root = place if place.is_dir() else place.parent
+            sources = [
+                SourceFile(f"{chosen.name}/{f.relative_to(root).as_posix()}", f, f"{chosen.name}-{chosen.version}", number)
+                for f in files
+            ]
+            one = load_acts(
+                store,
+                sources,
+                chosen.read,
+                collection=f"{chosen.name}/{collection.name}",
+                whole=collection.whole,
+                force=force,
+                progress=progress,
+                before_release=partial(_keep_rejected, store.home, chosen.name, collection),
+            )
+            _load_questions(store, one)
+            report.include(one)
+        if collection.archive and not report.broken_files:
+            remember_archive(store, marker, sha256, sum(map(len, groups.values())))
+        return any(groups.values())
+
+
+def _files(place: Path, format: str | None, known: Collection[str]) -> tuple[dict[str, list[Path]], list[str]]:
+    """The files of each format at a place, in order of their names, and those of none.
+
+    A file that was read before is of the format that it had, whatever has become of it.
+    """
+    groups: dict[str, list[Path]] = defaultdict(list)
+    others: list[str] = []
+    if not place.is_dir():
+        for chosen in FORMATS:
+            if format == chosen.name or (format is None and chosen.recognises(place)):
+                return {chosen.name: [place]}, []
+        return {}, []
+    for path in sorted(place.rglob("*")):
+        relative = path.relative_to(place)
+        if path.is_dir() or is_archive(path) or any(part.startswith(".") for part in relative.parts):
+            continue
+        for chosen in FORMATS:
+            if format in (None, chosen.name) and (
+                f"{chosen.name}/{relative.as_posix()}" in known or (path.match(chosen.pattern) and _is_of(chosen, path))
+            ):
+                groups[chosen.name].append(path)
+                break
+        else:
+            others.append(relative.as_posix())
+    return groups, others
+
+
+def _is_of(format: Format, path: Path) -> bool:
+    try:
+        return format.recognises(path)
+    except OSError:
+        return False  # a pipe, a device, a file that may not be read
+
+
+def _keep_rejected(home: Path, format: str, collection: _Release, report: LoadReport) -> None:
     """Quarantine what a load rejected, beside what still waits there from files that it passed over."""
     if report.files:
-        waiting = [r for r in quarantined(home).get(format, []) if r.file not in report.files]
+        if collection.archive:  # where a person finds it: what was unpacked goes again
+            report.rejected = [replace(record, path=str(collection.place.absolute())) for record in report.rejected]
+        waiting = [r for r in quarantined(home).get(format, []) if (r.source or r.file) not in report.files]
         write_quarantine(home, format, [*waiting, *report.rejected])
+
+
+def retry(store: Store, *, progress: Progress = silent) -> LoadReport:
+    """Read the files again that have records in quarantine: what was mended is loaded, the rest stays there.
+
+    Raises:
+        MissingFile: one of the files is not where it was.
+    """
+    report = LoadReport()
+    missing: list[str] = []
+    for format, records in quarantined(store.home).items():
+        chosen = next((f for f in FORMATS if f.name == format), None)
+        if chosen is None:
+            continue
+        number = FORMATS.index(chosen)
+        places = {(record.path, record.source) for record in records if record.path}
+        missing += [path for path, _ in places if not Path(path).exists()]
+        there = sorted((path, source) for path, source in places if Path(path).exists())
+        for archive in sorted({path for path, _ in there if is_archive(Path(path))}):
+            report.include(ingest(store, Path(archive), format, progress=progress))
+        sources = [
+            SourceFile(source, Path(path), f"{chosen.name}-{chosen.version}", number)
+            for path, source in there
+            if not is_archive(Path(path))
+        ]
+        if sources:
+            keep = partial(_keep_rejected, store.home, format, _Release("", Path(), whole=False))
+            one = load_acts(store, sources, chosen.read, progress=progress, before_release=keep)
+            _load_questions(store, one)
+            report.include(one)
+    if missing:
+        raise MissingFile(f"{missing[0]}: no such file any more; ingest it from where it lies now")
+    return report
+
+
+def _load_questions(store: Store, report: LoadReport) -> None:
+    """Questions that readers gave, with the articles that they name by publishers' identifiers."""
+    by_source: dict[str, list[Question]] = defaultdict(list)
+    for question in report.questions:
+        by_source[question.source].append(question)
+    if not by_source:
+        return
+    with store.reading() as graph:
+        articles = {source: row["id"] for row in graph.rows("article_source_ids") for source in (*row["source_ids"], row["id"])}
+    for source, questions in by_source.items():
+        known: list[Question] = []
+        for question in questions:
+            relevant = tuple(sorted({articles[name] for name in question.relevant if name in articles}))
+            lost = [name for name in question.relevant if name not in articles]
+            if lost:
+                report.rejected.append(
+                    Rejected(source, question.id, f"names articles that the graph lacks: {', '.join(lost[:5])}")
+                )
+            if relevant:
+                known.append(replace(question, relevant=relevant))
+        report.include(load_questions(store, source, known))
 
 
 def _ingest_service_public(store: Store, folder: Path, progress: Progress) -> LoadReport:
@@ -107,7 +289,14 @@ def summary(report: LoadReport) -> Iterable[tuple[str, str]]:
         for label, n in counts.items():
             if n:
                 yield f"{label.lower()}s {verb}", f"{n:,}"
-    if report.unchanged_files:
-        yield "files unchanged", f"{report.unchanged_files:,}"
+    for what, n in (
+        ("files unchanged", report.unchanged_files),
+        ("files gone", report.gone_files),
+        ("acts unchanged", report.unchanged_acts),
+        ("files of no known format", len(report.unrecognised)),
+        ("acts passed over, as a better source gives them", report.passed_over),
+    ):
+        if n:
+            yield what, f"{n:,}"
     if report.rejected:
         yield "records rejected", f"{len(report.rejected):,}"

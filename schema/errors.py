@@ -35,6 +35,13 @@ class RecordsRejected(LexgraphError):
     http_status = 400
 
 
+class TooMuchGone(LexgraphError):
+    """A release that would drop more of the law than is believed; nothing was changed."""
+
+    exit_code = 76
+    http_status = 409
+
+
 class MissingFile(LexgraphError):
     """A file or folder that was named and is not there."""
 

@@ -100,3 +100,42 @@ def section_ids(parent: str, headed: Iterable[tuple[str, str]]) -> list[str]:
     pairs = [(slug(section_number(heading))[:80] or "section", permanent) for heading, permanent in headed]
     shared = Counter(number for number, _ in set(pairs))
     return [bounded(f"{parent}/{number}" + (f"~{permanent}" if shared[number] > 1 else "")) for number, permanent in pairs]
+
+
+def occurrence_ids(parent: str, names: Iterable[str]) -> list[str]:
+    """Identifiers below ``parent`` from names alone, where the publisher has no identifiers of its own.
+
+    The first to bear a name has it bare; others carry behind a tilde which of them they are.
+
+    >>> occurrence_ids("fr/X", ["1", "2", "1"])
+    ['fr/X/1', 'fr/X/2', 'fr/X/1~2']
+    """
+    seen: Counter[str] = Counter()
+    ids: list[str] = []
+    for name in names:
+        seen[name] += 1
+        ids.append(bounded(f"{parent}/{name}" + (f"~{seen[name]}" if seen[name] > 1 else "")))
+    return ids
+
+
+_EU_KINDS = {"dir": "L", "dir_ue": "L", "reg": "R", "reg_ue": "R", "dec": "D", "dec_ue": "D", "dec_impl": "D", "reg_impl": "R"}
+_EU_ELI = re.compile(r"/eli/(\w+?)/(\d{4})/(\d+)(?:/|$)")
+_LU_ELI = re.compile(r"/eli/etat/((?:leg|adm)/[a-z_]+/(?:\d{4}/\d\d/\d\d/\w+|\w+))(?:/jo)?(?:/art_([\w-]+?))?(?:/jo)?/?$")
+
+
+def eli_target(address: str) -> str:
+    """What an address with a European Legislation Identifier names: an act or an article, as a citation names it; else "".
+
+    >>> eli_target("http://data.legilux.public.lu/eli/etat/leg/loi/2018/08/21/a837/jo")
+    'lu/leg-loi-2018-08-21-a837'
+    >>> eli_target("/eli/dir_ue/2010/75/jo")
+    'eu/32010L0075'
+    """
+    found = _LU_ELI.search(address)
+    if found:
+        act = act_id("lu", found[1].replace("/", "-"))
+        return f"{act}/{normal_number(found[2])}" if found[2] else act
+    found = _EU_ELI.search(address)
+    if found and found[1] in _EU_KINDS:
+        return act_id("eu", f"3{found[2]}{_EU_KINDS[found[1]]}{int(found[3]):04}")
+    return ""

@@ -7,7 +7,7 @@ constraints, the canonical dump and the import files take their columns from the
 from dataclasses import dataclass
 from typing import Literal
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised by one whenever the tables below change; a graph of a higher version is refused."""
 
 PropertyType = Literal["STRING", "INT64", "DOUBLE", "DATE", "STRING[]"]
@@ -36,12 +36,13 @@ NODES = (
         "Source",
         {
             "id": "STRING",
+            "collection": "STRING",
             "reader": "STRING",
-            "act_id": "STRING",
+            "rank": "INT64",
             "sha256": "STRING",
             "records": "INT64",
             "rejected": "INT64",
-            "law_sha256": "STRING",
+            "passed_over": "STRING[]",
         },
     ),
     NodeLabel(
@@ -60,6 +61,14 @@ NODES = (
             "source": "STRING",
             "source_id": "STRING",
             "licence": "STRING",
+            "short_title": "STRING",
+            "published": "DATE",
+            "updated": "DATE",
+            "subjects": "STRING[]",
+            "preamble": "STRING",
+            "file": "STRING",
+            "law_sha256": "STRING",
+            "tree_sha256": "STRING",
         },
     ),
     NodeLabel(
@@ -75,6 +84,7 @@ NODES = (
             "valid_to": "DATE",
             "source_id": "STRING",
             "source_ids": "STRING[]",
+            "text": "STRING",
         },
     ),
     NodeLabel(
@@ -93,6 +103,19 @@ NODES = (
             "source_ids": "STRING[]",
             "text_sha256": "STRING",
             "authority": "DOUBLE",
+        },
+    ),
+    NodeLabel(
+        "Version",
+        {
+            "id": "STRING",
+            "article_id": "STRING",
+            "source_id": "STRING",
+            "status": "STRING",
+            "valid_from": "DATE",
+            "valid_to": "DATE",
+            "text": "STRING",
+            "text_sha256": "STRING",
         },
     ),
     NodeLabel("Outside", {"id": "STRING", "kind": "STRING"}),
@@ -142,6 +165,8 @@ NODES = (
 CITATION_PROPERTIES: dict[str, PropertyType] = {"text": "STRING", "start": "INT64", "end": "INT64", "kind": "STRING"}
 CITED: dict[str, PropertyType] = {"cited": "STRING"}
 """The publisher's identifier that the citation names: of any version of its target, so that it can be linked anew."""
+RELATION_TYPE: dict[str, PropertyType] = {"type": "STRING"}
+RELATION_PROPERTIES: dict[str, PropertyType] = {"basis": "STRING", "evidence": "STRING", "confidence": "DOUBLE"}
 
 EDGES = (
     EdgeType(
@@ -150,7 +175,15 @@ EDGES = (
         {"position": "INT64"},
     ),
     EdgeType("NEXT", (("Article", "Article"),), {}),
-    EdgeType("CITES", (("Article", "Article"), ("Article", "Section"), ("Article", "Act")), CITATION_PROPERTIES | CITED),
+    EdgeType("HAS_VERSION", (("Article", "Version"),), {}),
+    EdgeType(
+        "CITES", (("Article", "Article"), ("Article", "Section"), ("Article", "Act"), ("Act", "Act")), CITATION_PROPERTIES | CITED
+    ),
     EdgeType("CITES_OUTSIDE", (("Article", "Outside"),), CITATION_PROPERTIES),
+    *(
+        EdgeType(name, (("Act", "Act"),), RELATION_PROPERTIES | CITED)
+        for name in ("TRANSPOSES", "AMENDS", "REPEALS", "CONSOLIDATES")
+    ),
+    EdgeType("RELATES_OUTSIDE", (("Act", "Outside"),), RELATION_TYPE | RELATION_PROPERTIES),
     EdgeType("RELEVANT_TO", (("Question", "Article"),), {"via": "STRING"}),
 )

@@ -4,18 +4,25 @@ All are frozen and compare by value, so that a newer release of a source can be 
 """
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
+from schema.identifiers import bounded
+
 CitationKind = Literal["link", "text"]
 OutsideKind = Literal["article", "section", "act", "page"]
+RelationType = Literal["CITES", "TRANSPOSES", "AMENDS", "REPEALS", "CONSOLIDATES"]
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """A code, a statute, a decree, a directive: the root of a tree of sections and articles."""
+    """A code, a statute, a decree, a directive: the root of a tree of sections and articles.
+
+    ``published`` is the date that the act bears; ``updated`` that of the consolidation that was read. ``preamble`` is
+    what stands outside its sections and articles; ``subjects`` are the publisher's own (fields, departments).
+    """
 
     id: str
     jurisdiction: str
@@ -30,11 +37,19 @@ class Act:
     source: str = ""
     source_id: str = ""
     licence: str = ""
+    short_title: str = ""
+    published: date | None = None
+    updated: date | None = None
+    subjects: tuple[str, ...] = ()
+    preamble: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part, book, title, chapter, section …: an inner node of the tree. ``level`` is 1 below the act."""
+    """A part, book, title, chapter, section …: an inner node of the tree. ``level`` is 1 below the act.
+
+    ``text`` stands under the heading itself, before anything below it.
+    """
 
     id: str
     act_id: str
@@ -48,6 +63,7 @@ class Section:
     valid_to: date | None = None
     source_id: str = ""
     source_ids: tuple[str, ...] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +111,69 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Relation:
+    """What one act does to another: cites, transposes, amends, repeals or consolidates it.
+
+    ``target`` names the other act as a citation does. ``basis`` says where that was found (metadata, title, preamble),
+    ``evidence`` in what words, ``confidence`` how sure it is, from 0 to 1.
+    """
+
+    act_id: str
+    type: RelationType
+    target: str
+    basis: str
+    evidence: str = ""
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """An earlier or later wording of an article. ``text`` is "" where the source gives its dates alone.
+
+    ``valid_to`` is exclusive, and None while no end is known.
+    """
+
+    article_id: str
+    source_id: str
+    status: str = ""
+    valid_from: date | None = None
+    valid_to: date | None = None
+    text: str = ""
+
+    @property
+    def id(self) -> str:
+        """The article's identifier, and the publisher's of the version, or its dates where it has none."""
+        dates = f"{self.valid_from or ''}..{self.valid_to or ''}"
+        return bounded(f"{self.article_id}@{self.source_id or dates}")
+
+    @property
+    def text_sha256(self) -> str:
+        """SHA-256 of the text's UTF-8 bytes, in hexadecimal; "" where the text is not known."""
+        return hashlib.sha256(self.text.encode()).hexdigest() if self.text else ""
+
+
+@dataclass(frozen=True, slots=True)
 class Rejected:
-    """A record that could not be read: where it stands, why, and the record itself as it was found."""
+    """A record that could not be read: where it stands, why, and the record itself as it was found.
+
+    ``path`` is where its file or archive lay, ``source`` the name that the graph knows the file by.
+    """
 
     file: str
     place: str
     reason: str
     record: Any = None
+    path: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a reader says of a file that it read all the same."""
+
+    file: str
+    place: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +185,8 @@ class ActTree:
     articles: tuple[Article, ...]
     citations: tuple[Citation, ...] = ()
     rejected: tuple[Rejected, ...] = ()
+    versions: tuple[Version, ...] = ()
+    relations: tuple[Relation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +199,10 @@ class QuestionLink:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A legal question with its relevant articles, and its part in each split (train, development, test)."""
+    """A legal question with its relevant articles, and its part in each split (train, development, test).
+
+    A reader may name articles by the publisher's identifiers; the graph holds its own.
+    """
 
     id: str
     text: str
@@ -138,8 +215,19 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file to ingest: the name that it is known by in the graph, where it lies, the reader that reads it."""
+    """A file to ingest.
+
+    Attributes:
+        name: what the graph knows it by.
+        reader: name and version of the reader that reads it.
+        rank: of two files that give the same act, the one of lower rank is the better source.
+    """
 
     name: str
     path: Path
-    reader: str = field(default="")
+    reader: str = ""
+    rank: int = 0
+
+
+Read = ActTree | Question | Rejected | Remark
+"""What readers give, one after another."""

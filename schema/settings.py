@@ -38,7 +38,7 @@ class Settings(BaseSettings):
     )
     text_timeout_s: float = Field(10.0, gt=0, description="Time limit of one text query, in seconds.")
     models: str = Field("", description="Shared place of model files: a folder or an fsspec address; empty: only under `home`.")
-    memory_mb: int = Field(512, ge=64, description="Buffer pool of the embedded graph, in MiB.")
+    memory_mb: int = Field(1024, ge=64, description="Buffer pool of the embedded graph, in MiB.")
     threads: int = Field(2, ge=1, le=256, description="Threads for encoding and training.")
     recipe: str = Field("gatv2", description="Recipe of the model to train: a name under gnn/recipes or a TOML file.")
     gate_metric: Literal["R@100", "R@200", "R@500", "MAP", "MRP", "nDCG@10"] = Field(

@@ -50,7 +50,8 @@ class Corpus:
         section_parent: int32[m], likewise.
         article_act: int32[n], position of the act.
         stem: int32[n], group of the articles of an act that share the stem of their number.
-        valid_from, valid_to: int32[n], days since 1970-01-01; the end is exclusive.
+        valid_from, valid_to: int32[n], days since 1970-01-01 of the wording that is kept; the end is exclusive.
+        versions: int32[v, 3], article and days of its other wordings, by article.
         cites: int32[e, 2], pairs of article positions (citing, cited), each once.
         authority: float32[n], PageRank over CITES (`cypher.authority`).
     """
@@ -67,8 +68,14 @@ class Corpus:
     stem: Ints
     valid_from: Ints
     valid_to: Ints
+    versions: Ints
     cites: Ints
     authority: npt.NDArray[np.float32]
+
+    @cached_property
+    def act_position(self) -> dict[str, int]:
+        """Position by identifier."""
+        return {id: position for position, id in enumerate(self.acts)}
 
     @cached_property
     def article_position(self) -> dict[str, int]:
@@ -107,9 +114,26 @@ class Corpus:
         return inside[np.maximum(self.article_parent, -1)] & (self.article_parent >= 0)
 
     def in_force_on(self, day: date) -> Mask:
-        """bool[n]: the articles in force on a day."""
+        """bool[n]: the articles in force on a day, in whatever wording."""
         number = days_of(day, NO_START)
-        return (self.valid_from <= number) & (number < self.valid_to)
+        mask = (self.valid_from <= number) & (number < self.valid_to)
+        article, start, end = self.versions.T
+        mask[article[(start <= number) & (number < end)]] = True
+        return mask
+
+    @cached_property
+    def span(self) -> tuple[Ints, Ints]:
+        """int32[n] each: the first day of an article's first wording and the end of its last."""
+        first, last = self.valid_from.copy(), self.valid_to.copy()
+        np.minimum.at(first, self.versions[:, 0], self.versions[:, 1])
+        np.maximum.at(last, self.versions[:, 0], self.versions[:, 2])
+        return first, last
+
+    def wordings(self, article: int) -> list[tuple[int, int]]:
+        """The days of every wording of an article."""
+        low, high = np.searchsorted(self.versions[:, 0], [article, article + 1]).tolist()
+        others = [(int(start), int(end)) for _, start, end in self.versions[low:high]]
+        return [(int(self.valid_from[article]), int(self.valid_to[article])), *others]
 
     def passing(self, filter: Filter) -> Mask | None:
         """bool[n]: the articles that pass a filter; None where all do.
@@ -119,9 +143,9 @@ class Corpus:
         """
         masks: list[Mask] = []
         if filter.act is not None:
-            if filter.act not in self.acts:
+            if filter.act not in self.act_position:
                 raise NotFound(f"no such act: {filter.act}")
-            masks.append(self.article_act == self.acts.index(filter.act))
+            masks.append(self.article_act == self.act_position[filter.act])
         if filter.section is not None:
             if filter.section not in self.section_position:
                 raise NotFound(f"no such section: {filter.section}")
@@ -155,7 +179,7 @@ class Corpus:
 
 
 _NAMES = ("sha256", "acts", "sections", "articles", "kinds", "jurisdictions")
-_ARRAYS = ("article_parent", "section_parent", "article_act", "stem", "valid_from", "valid_to", "cites", "authority")
+_ARRAYS = ("article_parent", "section_parent", "article_act", "stem", "valid_from", "valid_to", "versions", "cites", "authority")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +238,10 @@ def read_corpus(graph: Graph) -> tuple[Corpus, CorpusText]:
                 article_parent.append(parent)
                 article_act.append(number)
     position = {row["id"]: i for i, row in enumerate(articles)}
+    versions = sorted(
+        (position[r["article_id"]], days_of(r["valid_from"], NO_START), days_of(r["valid_to"], NO_END))
+        for r in graph.rows("version_days")
+    )
     pairs = sorted((position[r["article"]], position[r["target"]]) for r in graph.rows("corpus_citations"))
     stems = [(row["act_id"], number_stem(row["number"]) or row["id"]) for row in articles]
     corpus = Corpus(
@@ -229,6 +257,7 @@ def read_corpus(graph: Graph) -> tuple[Corpus, CorpusText]:
         stem=_group_numbers(stems),
         valid_from=np.array([days_of(row["valid_from"], NO_START) for row in articles], np.int32),
         valid_to=np.array([days_of(row["valid_to"], NO_END) for row in articles], np.int32),
+        versions=np.array(versions, np.int32).reshape(-1, 3),
         cites=np.array(pairs, np.int32).reshape(-1, 2),
         authority=np.array([row["authority"] or 0.15 for row in articles], np.float32),
     )

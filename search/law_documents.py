@@ -170,7 +170,7 @@ class LawDocuments:
     def _in_force(self, positions: list[int]) -> list[dict[str, int]]:
         """The spans of days in which any of the articles is in force, each once; days since 1970-01-01."""
         corpus = self._corpus
-        spans = {(int(corpus.valid_from[p]), int(corpus.valid_to[p])) for p in positions}
+        spans = {span for p in positions for span in corpus.wordings(p)}
         return [{"gte": start, "lte": end - 1} for start, end in sorted(spans) if start < end]
 
 

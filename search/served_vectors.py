@@ -71,17 +71,21 @@ class ServedVectors:
 
 
 def filter_rows(corpus: Corpus) -> Iterator[dict[str, Any]]:
-    """What articles are filtered by on the server (`cypher.vectors.VectorStore.write_filters`)."""
+    """What articles are filtered by on the server (`cypher.vectors.VectorStore.write_filters`).
+
+    An article that was out of force between two wordings passes there; the corpus knows (`Corpus.in_force_on`).
+    """
     above: dict[int, tuple[str, ...]] = {}
     for section, parent in enumerate(corpus.section_parent.tolist()):  # parents come before their children
         above[section] = (*above.get(parent, ()), corpus.sections[section])
+    first, last = corpus.span
     for position, id in enumerate(corpus.articles):
         act = int(corpus.article_act[position])
         yield {
             "id": id,
             "act_kind": corpus.kinds[act],
             "jurisdiction": corpus.jurisdictions[act],
-            "first_day": int(corpus.valid_from[position]),
-            "end_day": int(corpus.valid_to[position]),
+            "first_day": int(first[position]),
+            "end_day": int(last[position]),
             "above": above.get(int(corpus.article_parent[position]), ()),
         }

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FOLDER = "index"
 _GONE = ".gone-"
 _ON_SERVER = "-server"
-FORMAT = 2
+FORMAT = 3
 """Raised when analysis or the layout of the folder changes, so that indexes are made anew."""
 HEADING_WEIGHT = 2
 """How many times the headings above a section stand in its document."""

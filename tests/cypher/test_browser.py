@@ -114,7 +114,7 @@ def test_articles_that_nobody_cites_are_listed(store: Neo4jStore) -> None:
     rows = asked(store, "articles_nobody_cites", act=BAKERS_ID)
     with store.reading() as graph:
         cited = {row["target"] for row in graph.rows("corpus_citations")}
-        all_ids = {row["id"] for row in graph.rows("articles_of_act", act_id=BAKERS_ID)}
+        all_ids = {row["id"] for row in graph.rows("articles_of_acts", ids=[BAKERS_ID])}
     assert {L111_1, L111_2} < cited
     assert {row["id"] for row in rows} == all_ids - cited
     assert all(row["number"] and row["text"] for row in rows)

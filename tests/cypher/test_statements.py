@@ -20,14 +20,27 @@ WALKS = {
 FOR_SERVERS = {"stamp", "take_lock", "give_back_lock"} | WALKS
 """What the embedded engine has files and their locks for, and what a notebook walks on a server."""
 ROOMS = ("schema", "cypher", "ingest", "search", "gnn", "api", "bench")
-NUMBERS = {"schema_version", "dimensions", "records", "rejected", "position", "start", "end", "level", "authority"}
+NUMBERS = {
+    "schema_version",
+    "dimensions",
+    "records",
+    "rejected",
+    "position",
+    "start",
+    "end",
+    "level",
+    "authority",
+    "rank",
+    "confidence",
+}
+LISTS = {"source_ids", "passed_over", "subjects"}
 
 
 def parameters(statement: str) -> dict[str, Any]:
     """One row with every field that a statement reads, no identifiers, nought and empty text for all else."""
 
     def value(name: str) -> Any:
-        return 0 if name in NUMBERS else [""] if name == "source_ids" else ""
+        return 0 if name in NUMBERS else [""] if name in LISTS else ""
 
     row = {field: value(field) for field in re.findall(r"\br\.`?(\w+)", statement)}
     lists: dict[str, Any] = {"rows": [row], "ids": []}

@@ -85,7 +85,7 @@ def test_a_file_that_is_named_in_a_folder_but_not_there_is_reported_and_the_othe
 def test_a_file_of_no_known_format_is_refused_with_the_formats_there_are(tmp_path: Path) -> None:
     (tmp_path / "law.txt").write_text("Art. 1. Le pain est bon.")
     for path in (tmp_path / "law.txt", tmp_path):
-        with pytest.raises(BadSource, match="legi, service-public"):
+        with pytest.raises(BadSource, match=r"legi, .*service-public"):
             ingest(EmbeddedStore(tmp_path / "home"), path)
 
 
@@ -225,7 +225,7 @@ def test_the_same_act_in_two_files_is_read_from_the_first_today_and_tomorrow(tmp
         report = ingest(EmbeddedStore(tmp_path), sources)
         (found,) = report.rejected
         assert found.file == "LEGITEXT999999999999.json"
-        assert found.place == "$.data.id"
+        assert found.place == BAKERS_ID
         assert found.reason == f"repeated identifier: act {BAKERS_ID} was read from legi/{BAKERS}.json already"
         with open_graph(tmp_path) as graph:
             assert {row["title"] for row in graph.rows("acts")} == {"Code de la boulangerie", "Code de la meunerie"}

@@ -16,7 +16,7 @@ from ingest.sources import ingest
 from search.corpus import read_corpus
 from search.text_index import Bm25Options, build_text_index
 from tests.disturbance import digests, dump, start_python
-from tests.tiny_law import BAKERS_ID, bakers, write_law
+from tests.tiny_law import BAKERS_ID, bakers, millers, write_law
 
 KILLS = 10
 INGEST = """
@@ -145,11 +145,11 @@ def test_readers_see_the_old_release_whole_while_a_writer_works(tmp_path: Path, 
     shutil.copy(tiny_home / "graph.lbug", home)
     newer = bakers()
     newer["children"].pop()
-    sources = write_law(tmp_path / "sources", newer)
+    sources = write_law(tmp_path / "sources", newer, millers())
     with open_graph(home) as reader:
-        before = reader.rows("articles_of_act", act_id=BAKERS_ID)
+        before = reader.rows("articles_of_acts", ids=[BAKERS_ID])
         report = ingest(EmbeddedStore(home), sources)
         assert report.removed["Article"] == 3
-        assert reader.rows("articles_of_act", act_id=BAKERS_ID) == before
+        assert reader.rows("articles_of_acts", ids=[BAKERS_ID]) == before
     with open_graph(home) as reader:
-        assert len(reader.rows("articles_of_act", act_id=BAKERS_ID)) == len(before) - 3
+        assert len(reader.rows("articles_of_acts", ids=[BAKERS_ID])) == len(before) - 3

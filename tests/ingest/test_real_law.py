@@ -34,14 +34,21 @@ def test_every_node_of_the_publication_is_in_the_graph(graph: EmbeddedGraph) -> 
 
 def test_every_edge_of_the_publication_is_in_the_graph(graph: EmbeddedGraph) -> None:
     counts = {row["type"]: row["n"] for row in graph.rows("edge_counts")}
-    assert counts == {"CITES": 33_414, "CITES_OUTSIDE": 7_162, "CONTAINS": 40_135, "NEXT": 29_111, "RELEVANT_TO": 10_050}
+    assert counts == {
+        "CITES": 33_451,
+        "CITES_OUTSIDE": 7_125,
+        "HAS_VERSION": 38_029,
+        "CONTAINS": 40_135,
+        "NEXT": 29_111,
+        "RELEVANT_TO": 10_050,
+    }
     assert counts["CITES"] + counts["CITES_OUTSIDE"] == 40_576
 
 
 def test_citations_by_what_they_cite(graph: EmbeddedGraph) -> None:
-    assert Counter(row["label"] for row in graph.rows("citations")) == {"Article": 33_335, "Section": 79}
+    assert Counter(row["label"] for row in graph.rows("citations")) == {"Article": 33_335, "Section": 79, "Act": 37}
     assert {row["kind"]: row["n"] for row in graph.rows("outside_counts")} == {
-        "act": 924,
+        "act": 887,
         "article": 6_148,
         "page": 23,
         "section": 67,
@@ -65,7 +72,7 @@ def test_identifiers_are_unique_across_acts_sections_and_articles(graph: Embedde
 
 
 def test_annexes_that_share_a_number_carry_the_publishers_identifier(graph: EmbeddedGraph) -> None:
-    rows = [row for row in graph.rows("articles_of_act", act_id=LABOUR) if "~" in row["id"]]
+    rows = [row for row in graph.rows("articles_of_acts", ids=[LABOUR]) if "~" in row["id"]]
     numbers = Counter(row["number"] for row in rows)
     assert rows
     assert all(n > 1 for n in numbers.values()), "only what shares its number needs more than a number"
@@ -77,9 +84,9 @@ def test_every_citation_stands_in_the_text_where_it_says(graph: EmbeddedGraph) -
     wrong: list[str] = []
     checked = 0
     for act in graph.rows("acts"):
-        text = {row["id"]: row["text"] for row in graph.rows("articles_of_act", act_id=act["id"])}
-        for statement in ("citations_of_act", "outside_citations_of_act"):
-            for row in graph.rows(statement, act_id=act["id"]):
+        text = {row["id"]: row["text"] for row in graph.rows("articles_of_acts", ids=[act["id"]])}
+        for statement in ("citations_of_acts", "outside_citations_of_acts"):
+            for row in graph.rows(statement, ids=[act["id"]]):
                 checked += 1
                 if text[row["article"]][row["start"] : row["end"]] != row["text"]:
                     wrong.append(row["article"])
@@ -88,7 +95,7 @@ def test_every_citation_stands_in_the_text_where_it_says(graph: EmbeddedGraph) -
 
 
 def test_texts_have_their_paragraphs_and_no_markup(graph: EmbeddedGraph) -> None:
-    texts = {row["id"]: row["text"] for row in graph.rows("articles_of_act", act_id=LABOUR)}
+    texts = {row["id"]: row["text"] for row in graph.rows("articles_of_acts", ids=[LABOUR])}
     article = texts[f"{LABOUR}/L1234-1"]
     paragraphs = article.split("\n")
     assert paragraphs[0].startswith("Lorsque le licenciement n'est pas motivé par une faute grave")
@@ -98,7 +105,7 @@ def test_texts_have_their_paragraphs_and_no_markup(graph: EmbeddedGraph) -> None
 
 
 def test_each_act_is_read_in_one_order(graph: EmbeddedGraph) -> None:
-    following = {row["article"]: row["following"] for row in graph.rows("next_of_act", act_id=LABOUR)}
+    following = {row["article"]: row["following"] for row in graph.rows("next_of_acts", ids=[LABOUR])}
     assert following[f"{LABOUR}/L1234-1"] == f"{LABOUR}/L1234-2"
     assert len(set(following.values())) == len(following)
 

@@ -1,0 +1,275 @@
+"""What differs between the acts in a graph and the same acts as they were read, as rows to write."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import date
+from itertools import pairwise
+from typing import Any, TypeVar, cast
+
+from cypher.graph import Row, Statements
+from schema.identifiers import act_of
+from schema.records import Act, ActTree, Article, Section, Version
+
+BATCH = 2000
+"""Rows in one statement."""
+_WRITES = (
+    "delete_versions",
+    "delete_sections",
+    "delete_articles",
+    "create_acts",
+    "update_acts",
+    "create_sections",
+    "update_sections",
+    "create_articles",
+    "update_articles",
+    "create_versions",
+    "update_versions",
+    "delete_section_parents",
+    "delete_article_parents",
+    "create_act_contains_section",
+    "create_section_contains_section",
+    "create_act_contains_article",
+    "create_section_contains_article",
+    "delete_next",
+    "create_next",
+)
+"""The order of writing: what is deleted first, nodes before the edges between them."""
+_Node = TypeVar("_Node", Section, Article, Version)
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a load did to nodes, by label.
+
+    A node counts as moved when nothing but its parent or its order among its neighbours changed.
+    """
+
+    created: Counter[str] = field(default_factory=Counter[str])
+    changed: Counter[str] = field(default_factory=Counter[str])
+    moved: Counter[str] = field(default_factory=Counter[str])
+    removed: Counter[str] = field(default_factory=Counter[str])
+
+    def add(self, other: "Counts") -> None:
+        """Count what another load did as well."""
+        for name in ("created", "changed", "moved", "removed"):
+            getattr(self, name).update(getattr(other, name))
+
+    @property
+    def anything_changed(self) -> bool:
+        """Whether any node is other than before."""
+        return any(counts.total() for counts in (self.created, self.changed, self.moved, self.removed))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredActs:
+    """Acts as a graph holds them, by identifier, with all that is below them, by identifier as well."""
+
+    acts: Mapping[str, Act] = field(default_factory=dict[str, Act])
+    sections: Mapping[str, Section] = field(default_factory=dict[str, Section])
+    articles: Mapping[str, Article] = field(default_factory=dict[str, Article])
+    versions: Mapping[str, Version] = field(default_factory=dict[str, Version])
+    following: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @classmethod
+    def of(cls, graph: Statements, ids: Sequence[str]) -> "StoredActs":
+        """Those of these acts that a graph has."""
+        if not ids:
+            return cls()
+        versions = {row.pop("id"): _record(Version, row) for row in graph.rows("versions_of_acts", ids=ids)}
+        return cls(
+            {row["id"]: _stored_act(row) for row in graph.rows("acts_by_id", ids=ids)},
+            {row["id"]: _record(Section, row) for row in graph.rows("sections_of_acts", ids=ids)},
+            {row["id"]: _record(Article, row) for row in graph.rows("articles_of_acts", ids=ids)},
+            versions,
+            {row["article"]: row["following"] for row in graph.rows("next_of_acts", ids=ids)},
+        )
+
+
+@dataclass(slots=True)
+class Difference:
+    """Rows to write, by statement, and what they do.
+
+    Attributes:
+        gone_sections, gone_articles: identifiers of what will be deleted.
+    """
+
+    rows: dict[str, list[Any]] = field(default_factory=lambda: defaultdict[str, list[Any]](list))
+    counts: Counts = field(default_factory=Counts)
+    gone_sections: list[str] = field(default_factory=list[str])
+    gone_articles: list[str] = field(default_factory=list[str])
+
+    def write(self, graph: Statements) -> None:
+        """Write it, in batches."""
+        for statement in _WRITES:
+            rows = self.rows.get(statement, [])
+            name = "ids" if statement.startswith("delete") else "rows"
+            for batch in batches(rows):
+                graph.write(statement, **{name: batch})
+
+
+def difference(old: StoredActs, trees: Iterable[ActTree], today: date) -> Difference:
+    """What must be written for the graph to hold these acts.
+
+    A wording that gives way to another is kept as a version of its article, which ends where the new one begins:
+    on the new one's first day, else on the day of the consolidation, else today.
+    """
+    found = Difference()
+    sections: dict[str, list[str]] = defaultdict(list)
+    articles: dict[str, list[str]] = defaultdict(list)
+    for kept, by_act in ((old.sections, sections), (old.articles, articles)):
+        for id in kept:
+            by_act[act_of(id)].append(id)
+    following: dict[str, dict[str, str]] = defaultdict(dict)
+    for article, other in old.following.items():
+        following[act_of(article)][article] = other
+    for tree in trees:
+        act = tree.act.id
+        if act not in old.acts:
+            found.rows["create_acts"].append(row_of(tree.act))
+            found.counts.created["Act"] += 1
+        elif old.acts[act] != tree.act:
+            found.rows["update_acts"].append(row_of(tree.act))
+            found.counts.changed["Act"] += 1
+        old_sections = {id: old.sections[id] for id in sections[act]}
+        old_articles = {id: old.articles[id] for id in articles[act]}
+        found.gone_sections += sorted(old_sections.keys() - {s.id for s in tree.sections})
+        found.gone_articles += sorted(old_articles.keys() - {a.id for a in tree.articles})
+        _nodes(found, "section", old_sections, tree.sections)
+        _nodes(found, "article", old_articles, tree.articles)
+        _versions(found, old, old_articles, tree, today)
+        _contains(found, act, old_sections, old_articles, tree)
+        _next(found, following[act], [a.id for a in tree.articles])
+        _count(found.counts, "Section", old_sections, tree.sections)
+        _count(found.counts, "Article", old_articles, tree.articles)
+    found.rows["delete_sections"] += found.gone_sections
+    found.rows["delete_articles"] += found.gone_articles
+    gone = set(found.gone_articles)
+    found.rows["delete_versions"] += sorted(id for id, version in old.versions.items() if version.article_id in gone)
+    return found
+
+
+def _nodes(found: Difference, name: str, old: Mapping[str, Any], new: Sequence[Section] | Sequence[Article]) -> None:
+    found.rows[f"create_{name}s"] += [row_of(record) for record in new if record.id not in old]
+    found.rows[f"update_{name}s"] += [row_of(record) for record in new if record.id in old and old[record.id] != record]
+
+
+def _versions(found: Difference, old: StoredActs, articles: Mapping[str, Article], tree: ActTree, today: date) -> None:
+    """Dated records of the source, and wordings that give way. What the graph knows of a version's text stays."""
+    wanted = {version.id: version for version in tree.versions}
+    for article in tree.articles:
+        before = articles.get(article.id)
+        if before is None or before.text == article.text or not before.text:
+            continue
+        end = next((d for d in (article.valid_from, tree.act.updated) if d and d != before.valid_from), today)
+        version = Version(article.id, before.source_id, before.status, before.valid_from, end, before.text)
+        if article.source_id == before.source_id:  # the publisher names the article, not its wording
+            named = next((v for v in tree.versions if v.article_id == article.id and v.valid_from == before.valid_from), None)
+            version = replace(version, source_id=named.source_id if named else "")
+        dated = wanted.get(version.id)
+        wanted[version.id] = replace(dated, text=before.text) if dated else version
+    for id, version in wanted.items():
+        known = old.versions.get(id)
+        if known is None:
+            found.rows["create_versions"].append(row_of(version))
+            continue
+        version = version if version.text else replace(version, text=known.text)
+        if version != known:
+            found.rows["update_versions"].append(row_of(version))
+
+
+def _contains(
+    found: Difference, act: str, sections: Mapping[str, Section], articles: Mapping[str, Article], tree: ActTree
+) -> None:
+    for name, old, new in (("section", sections, tree.sections), ("article", articles, tree.articles)):
+        for record in new:
+            before = old.get(record.id)
+            if before is not None:
+                if (before.parent_id, before.position) == (record.parent_id, record.position):
+                    continue
+                found.rows[f"delete_{name}_parents"].append(record.id)
+            parent = "act" if record.parent_id == act else "section"
+            row = {"parent": record.parent_id, "child": record.id, "position": record.position}
+            found.rows[f"create_{parent}_contains_{name}"].append(row)
+
+
+def _next(found: Difference, old: Mapping[str, str], reading_order: Sequence[str]) -> None:
+    new = dict(pairwise(reading_order))
+    found.rows["delete_next"] += [article for article in old if new.get(article) != old[article]]
+    found.rows["create_next"] += [{"article": a, "following": b} for a, b in new.items() if old.get(a) != b]
+
+
+def _count(counts: Counts, label: str, old: Mapping[str, Section | Article], new: Sequence[Section | Article]) -> None:
+    """Count what differs. A node that only gave way to a new neighbour, or took a gone one's place, has not moved."""
+    kept = {record.id for record in new if record.id in old}
+    counts.created[label] += len(new) - len(kept)
+    counts.removed[label] += len(old) - len(kept)
+    if not kept:
+        return
+    stayed = {record.id for record in new if record.id in kept and old[record.id].parent_id == record.parent_id}
+    before, after = _order(old[id] for id in stayed), _order(record for record in new if record.id in stayed)
+    for record in new:
+        if record.id not in kept:
+            continue
+        place = {"parent_id": record.parent_id, "position": record.position}
+        if replace(old[record.id], **place) != record:
+            counts.changed[label] += 1
+        elif record.id not in stayed or before[record.id] != after[record.id]:
+            counts.moved[label] += 1
+
+
+def _order(records: Iterable[Section | Article]) -> dict[str, int]:
+    """Place among those of the same parent, by identifier."""
+    below: dict[str, list[Section | Article]] = defaultdict(list)
+    for record in sorted(records, key=lambda record: record.position):
+        below[record.parent_id].append(record)
+    return {record.id: place for children in below.values() for place, record in enumerate(children)}
+
+
+def row_of(record: Act | Section | Article | Version) -> Row:
+    """A record as the parameters of the statement that creates it: a date is ISO text, "" where there is none."""
+    row: Row = {}
+    for name in _names(type(record)):
+        value = getattr(record, name)
+        if name in _DATES:
+            value = value.isoformat() if isinstance(value, date) else ""
+        elif isinstance(value, tuple):
+            value = list(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        row[name] = value
+    if isinstance(record, Version):
+        row["id"] = record.id
+    if isinstance(record, Article | Version):
+        row["text_sha256"] = record.text_sha256
+    return row
+
+
+_DATES = frozenset({"valid_from", "valid_to", "published", "updated"})
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def _names(kind: type[Act] | type[Section] | type[Article] | type[Version]) -> tuple[str, ...]:
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple(f.name for f in fields(kind))
+    return _FIELDS[kind]
+
+
+def _stored_act(row: Row) -> Act:
+    values: Row = {**row, "subjects": tuple(cast(list[str], row["subjects"] or ()))}
+    return Act(**values)
+
+
+def _record(kind: type[_Node], row: Row) -> _Node:
+    values = dict(row)
+    if "source_ids" in values:
+        values["source_ids"] = tuple(cast(list[str], values["source_ids"] or ()))
+    if kind is not Version:
+        values["text"] = values.get("text") or ""
+    return kind(**values)
+
+
+_T = TypeVar("_T")
+
+
+def batches(rows: Sequence[_T], size: int = BATCH) -> Iterable[Sequence[_T]]:
+    """Rows in the portions of one statement each."""
+    return (rows[start : start + size] for start in range(0, len(rows), size))

@@ -1,0 +1,455 @@
+"""Reader of law-as-git: one act a file, Markdown under YAML front matter (GitHub ``legalize-dev``).
+
+Headings, numbering and front matter differ between jurisdictions. The structure is taken from the file; what must be
+known beforehand stands in a small table, and a jurisdiction that is not in it is read by the words most of them share.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from ingest.markdown import PlainText, inline
+from schema.errors import BadSource, MissingFile
+from schema.identifiers import (
+    act_id,
+    bounded,
+    eli_target,
+    fold,
+    normal_number,
+    occurrence_ids,
+    section_number,
+    slug,
+)
+from schema.records import Act, ActTree, Article, Citation, Read, Rejected, Relation, RelationType, Remark, Section
+
+FILE_PATTERN = "*.md"
+LONGEST_FRONT_MATTER = 64 << 10
+"""Characters of front matter; those of real acts have at most a few thousand."""
+LONGEST_FILE = 256 << 20
+"""Bytes of a file that is read; the longest real act has 9 MB."""
+_IDENTIFIER = re.compile(r"^[A-Za-z0-9][\w.:~+-]{0,150}$")
+_COUNTRY = re.compile(r"^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}$")
+_HEADING = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_QUOTES = " \t*«»\"“”‘’'"
+_ORDINALS = r"bis|ter|quater|quinquies|sexies|septies|octies|nonies|novies|decies|undecies|duodecies|terdecies|quaterdecies"
+_NUMBER = re.compile(
+    rf"""(?:(?:LO|[LRDAC])\s?\.?\s?\*{{0,2}}\s?(?=\d))?          # the letter of a part of a code
+    (?:\d+(?:\s?er\b|ère\b|\s?°)?|[IVXLC]+(?:\s?er)?\b|[A-Z]\b|unique|premier|préliminaire|additionnel)
+    (?:[.-]\d+[a-z]?)*(?:[a-z]{{1,2}}\b)?
+    (?:[ -]?(?:{_ORDINALS})\b(?:[ -]?\d+\b)?)*
+    (?:\s[A-Z]\b)?""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_RANKS = (
+    ("partie", "part", "parte", "teil"),
+    ("livre", "book", "libro", "buch"),
+    ("titre", "title", "titulo", "titolo", "titel"),
+    ("sous-titre",),
+    ("chapitre", "chapter", "capitulo", "capo", "kapitel"),
+    ("section", "seccion", "sezione", "abschnitt"),
+    ("sous-section", "subsection", "subseccion", "unterabschnitt"),
+    ("paragraphe", "division"),
+    ("sous-paragraphe",),
+)
+_RANK = {word: rank for rank, words in enumerate(_RANKS, 1) for word in words}
+_WHOLE_ACT = frozenset({"annexe", "annexes", "annex", "anexo", "allegato", "anlage", "preambule"})
+_LEADING = re.compile(
+    r"^(?:(?:premi[eè]re?|deuxi[eè]me|seconde?|troisi[eè]me|quatri[eè]me)\s+)?([a-z]+(?:-[a-z]+)?)", re.IGNORECASE
+)
+_ENUMERATED = len(_RANKS) + 1
+"""Rank of a heading that begins with none of those words."""
+_LONGEST_HEADING = 25
+"""Words of a heading; what is longer is a paragraph that is marked as one."""
+_LONGEST_BARE = 40
+"""Characters of a line that heads an article without being marked as a heading."""
+_CLOSING = re.compile(r"^(?:Mandons et ordonnons|Le présent (?:règlement|arrêté) (?:sera|est) publié)")
+
+
+@dataclass(frozen=True, slots=True)
+class Jurisdiction:
+    """What must be known of a jurisdiction's files.
+
+    Attributes:
+        language: of the acts.
+        article: the words that a heading of an article begins with; they are followed by its number.
+        whole_number: whether all that follows them is the number, rather than a number and a heading.
+        strict_headings: whether a heading must look like one of a section to be one; others are paragraphs.
+        licence: of the publisher.
+    """
+
+    language: str
+    article: re.Pattern[str]
+    whole_number: bool = False
+    strict_headings: bool = False
+    licence: str = ""
+
+
+_FRENCH = re.compile(r"^(?:Articles?|Art\.?)(?![a-zà-ÿ])\s*", re.IGNORECASE)
+_ANY = re.compile(
+    r"^(?:Art[ií]c(?:le|ulo|olo|ol|ulos)\.?|Artigo|Artikel|Artik[eu]l[aą]?s?|Artyku[lł]|Art\.?|Pykälä|Paragraf|§+|čl(?:ánek|\.)|члан)"
+    r"(?![a-zà-ÿ])\s*",
+    re.IGNORECASE,
+)
+JURISDICTIONS: Mapping[str, Jurisdiction] = {
+    "fr": Jurisdiction("fr", _FRENCH, whole_number=True, licence="Licence Ouverte 2.0"),
+    "lu": Jurisdiction("fr", _FRENCH, strict_headings=True, licence="CC BY 4.0"),
+}
+_LANGUAGES = {
+    **dict.fromkeys(("at", "ch", "de", "li"), "de"),
+    **dict.fromkeys(("be", "mc"), "fr"),
+    **{country: country for country in ("es", "it", "pt")},
+}
+"""Of acts that do not say their own; others are taken for English."""
+
+Matter = dict[str, Any]
+
+
+class _Bad(Exception):
+    """Front matter that cannot be read: (place, reason)."""
+
+
+def recognises(path: Path) -> bool:
+    """Whether a file begins with front matter."""
+    if path.suffix != ".md":
+        return False
+    with path.open("rb") as stream:
+        return stream.read(6).removeprefix(b"\xef\xbb\xbf").startswith(b"---")
+
+
+def read(path: Path) -> Iterator[Read]:
+    """The act in a file.
+
+    Raises:
+        MissingFile: there is no such file.
+        BadSource: it is not UTF-8 text, or has no front matter that names an act.
+    """
+    try:
+        raw = path.read_bytes() if path.stat().st_size <= LONGEST_FILE else None
+    except FileNotFoundError:
+        raise MissingFile(f"{path}: no such file") from None
+    if raw is None:
+        raise BadSource(path, "", f"longer than {LONGEST_FILE >> 20} MiB: no act is")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadSource(path, f"line {raw.count(10, 0, error.start) + 1}, byte {error.start}", "not UTF-8 text") from None
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    try:
+        matter, first = _front_matter(lines)
+        act = _act(matter)
+    except _Bad as error:
+        place, reason = error.args
+        raise BadSource(path, place, reason) from None
+    known = JURISDICTIONS.get(act.jurisdiction)
+    if known is None:
+        yield Remark(path.name, "front matter", f"unknown jurisdiction {act.jurisdiction!r}: read by the words most share")
+    yield _Reading(path.name, act, known or Jurisdiction(act.language, _ANY)).tree(lines, first, _relations(act, matter))
+
+
+def _front_matter(lines: list[str]) -> tuple[Matter, int]:
+    """The front matter, and the number of the first line behind it."""
+    if lines[0].rstrip() != "---":
+        raise _Bad("line 1", "no front matter: the file does not begin with ---")
+    end = next((n for n in range(1, min(len(lines), 2000)) if lines[n].rstrip() in ("---", "...")), None)
+    if end is None:
+        raise _Bad("line 1", "front matter without an end")
+    block = "\n".join(lines[1:end])
+    if len(block) > LONGEST_FRONT_MATTER:
+        raise _Bad("line 1", f"front matter of {len(block):,} characters; at most {LONGEST_FRONT_MATTER:,} are read")
+    try:
+        # A bomb of aliases stays small: they are references, and nothing below follows what is nested.
+        found: object = yaml.load(block, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 2 if error.problem_mark else 1
+        raise _Bad(f"line {line}", f"front matter is not YAML: {error.problem or error.context or 'unreadable'}") from None
+    except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
+        raise _Bad("line 1", f"front matter is not YAML: {str(error).splitlines()[0][:200]}") from None
+    if not isinstance(found, dict):
+        raise _Bad("line 2", "front matter is not a list of names and values")
+    return {str(name): value for name, value in cast(dict[Any, Any], found).items() if isinstance(name, str)}, end + 1
+
+
+class _Loader(yaml.CSafeLoader):
+    """Loads scalars, lists and mappings; a mapping that merges others is refused, as it can grow without bounds."""
+
+    def flatten_mapping(self, node: Any) -> None:
+        if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
+            raise yaml.constructor.ConstructorError(None, None, "a merge of mappings", node.start_mark)
+
+
+def _act(matter: Matter) -> Act:
+    identifier, country = _string(matter, "identifier"), _string(matter, "country").lower()
+    if not _IDENTIFIER.match(identifier):
+        raise _Bad("front matter", f"not an identifier of an act: {identifier[:60]!r}")
+    if not _COUNTRY.match(country):
+        raise _Bad("front matter", f"not a country: {country[:60]!r}")
+    title = " ".join(_string(matter, "title").split())
+    if not title:
+        raise _Bad("front matter", "no title")
+    known = JURISDICTIONS.get(country)
+    published = _date(matter, "publication_date") or _date(matter, "enactment_date")
+    return Act(
+        id=act_id(country, identifier),
+        jurisdiction=country,
+        kind=_string(matter, "rank").strip() or "act",
+        title=title,
+        language=known.language if known else _string(matter, "language")[:2].lower() or _LANGUAGES.get(country[:2], "en"),
+        status=_string(matter, "status"),
+        valid_from=_date(matter, "entry_in_force") or published,
+        eli=_string(matter, "eli"),
+        source="legalize",
+        source_id=identifier,
+        licence=known.licence if known else _string(matter, "license"),
+        short_title=" ".join(_string(matter, "short_title").split()),
+        published=published,
+        updated=_date(matter, "last_updated"),
+        subjects=tuple(sorted({*_list(matter, "subjects"), *_list(matter, "department")})),
+    )
+
+
+def _string(matter: Matter, name: str) -> str:
+    value = matter.get(name)
+    if value is None or isinstance(value, list | dict):
+        return ""
+    if isinstance(value, date):
+        return value.isoformat()
+    text = str(value) if isinstance(value, str | int | float | bool) else ""
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else " " for c in text)
+    return text.strip()
+
+
+def _list(matter: Matter, name: str) -> list[str]:
+    """Values that stand in a list, or in a text between semicolons."""
+    value = matter.get(name)
+    texts = (
+        [v for v in cast(list[Any], value) if isinstance(v, str)] if isinstance(value, list) else _string(matter, name).split(";")
+    )
+    return [text.strip() for text in texts if text.strip()]
+
+
+def _date(matter: Matter, name: str) -> date | None:
+    value = matter.get(name)
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    text = _string(matter, name)
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        raise _Bad("front matter", f"{name}: a date that is none: {text[:40]!r}") from None
+
+
+_RELATIONS: tuple[tuple[str, RelationType], ...] = (
+    ("cites", "CITES"),
+    ("modifies", "AMENDS"),
+    ("repeals", "REPEALS"),
+    ("consolidates", "CONSOLIDATES"),
+    ("transposes", "TRANSPOSES"),
+)
+
+
+def _relations(act: Act, matter: Matter) -> list[Relation]:
+    """What the front matter says that the act does to others."""
+    found: dict[tuple[str, str], Relation] = {}
+    for name, type in _RELATIONS:
+        for address in _list(matter, name):
+            target = eli_target(address) or address[:500]
+            if target != act.id:
+                found.setdefault((type, target), Relation(act.id, type, target, "metadata", f"{name}: {address[:500]}"))
+    return list(found.values())
+
+
+@dataclass(slots=True)
+class _Node:
+    """A section or an article while it is read."""
+
+    parent: int
+    position: int
+    line: int
+    number: str = ""
+    heading: str = ""
+    level: int = 0
+    text: PlainText = field(default_factory=PlainText)
+    children: int = 0
+
+
+class _Reading:
+    """One act while it is read. Sections are numbered from 1 in reading order; 0 is the act."""
+
+    def __init__(self, file: str, act: Act, jurisdiction: Jurisdiction) -> None:
+        self.file = file
+        self.act = act
+        self.known = jurisdiction
+        self.sections: list[_Node] = [_Node(-1, 0, 0)]
+        self.articles: list[_Node] = []
+        self.rejected: list[Rejected] = []
+        self.open: list[tuple[int, int, int]] = []  # marks, rank and number of the sections that the next line is below
+        self.into = self.sections[0].text
+
+    def tree(self, lines: list[str], first: int, relations: list[Relation]) -> ActTree:
+        """The act with all that is below it."""
+        paragraph: list[str] = []
+        unmarked = not any(self._names_article(line) for line in lines[first:] if line.startswith("#"))
+        for number in range(first, len(lines)):
+            line = lines[number]
+            heading = _HEADING.match(line) if line.startswith("#") else None
+            if unmarked and heading is None and len(line) <= _LONGEST_BARE and self._names_article("# " + line):
+                heading = _HEADING.match("###### " + line)  # some acts stand in their files without any marks
+            if heading is None and line.strip():
+                if paragraph and (line.lstrip()[:1] in "|-" or paragraph[-1].lstrip()[:1] == "|"):
+                    self._paragraph(paragraph)
+                paragraph.append(line)
+                continue
+            self._paragraph(paragraph)
+            if heading is not None:
+                self._heading(len(heading[1]), heading[2], number + 1)
+        self._paragraph(paragraph)
+        return self._records(relations)
+
+    def _names_article(self, line: str) -> bool:
+        heading = _HEADING.match(line)
+        bare = inline(heading[2])[0].strip(_QUOTES) if heading else ""
+        article = self.known.article.match(bare)
+        return bool(article and _NUMBER.match(bare[article.end() :]))
+
+    def _paragraph(self, lines: list[str]) -> None:
+        if not lines:
+            return
+        text = " ".join(lines)
+        lines.clear()
+        if _CLOSING.match(text):
+            self.into = self.sections[0].text
+        self.into.add(text)
+
+    def _heading(self, marks: int, markdown: str, line: int) -> None:
+        words, _ = inline(markdown)
+        bare = words.strip(_QUOTES)
+        if marks == 1 and not self.articles and len(self.sections) == 1 and slug(bare) == slug(self.act.title):
+            return  # the title again
+        article = self.known.article.match(bare)
+        if article and self._article(bare[article.end() :], words, line):
+            return
+        rank = _rank(bare)
+        if not bare or (self.known.strict_headings and not _looks_like_a_section(words, bare, rank)):
+            self.into.add(words)
+            return
+        if rank == 0:
+            self.open.clear()
+        while self.open and (self.open[-1][0] > marks or (self.open[-1][0] == marks and self.open[-1][1] >= rank)):
+            self.open.pop()
+        parent = self.open[-1][2] if self.open else 0
+        node = _Node(parent, self._place(parent), line, heading=bare, level=len(self.open) + 1)
+        self.sections.append(node)
+        self.open.append((marks, rank, len(self.sections) - 1))
+        self.into = node.text
+
+    def _place(self, parent: int) -> int:
+        node = self.sections[parent]
+        node.children += 1
+        return node.children - 1
+
+    def _article(self, rest: str, words: str, line: int) -> bool:
+        """Open an article whose heading goes on with ``rest``; False where it is no heading of one."""
+        rest = rest.strip().lstrip(_QUOTES + ".")
+        heading = ""
+        if self.known.whole_number:
+            number = rest.rstrip(" .")
+        else:
+            found = _NUMBER.match(rest)
+            number = found[0].strip(" .-") if found else ""
+            heading = rest[found.end() :].strip(" .:–—-\u00a0" + _QUOTES) if found else rest
+        if not number and heading:
+            number, heading = heading[:40].strip(), heading if len(heading) > 40 else ""
+        if not normal_number(number):
+            number = f"sans numéro {sum(a.number.startswith('sans numéro') for a in self.articles) + 1}"
+        parent = self.open[-1][2] if self.open else 0
+        self.articles.append(_Node(parent, self._place(parent), line, number=number, heading=heading[:1000]))
+        self.into = self.articles[-1].text
+        if len(heading) > 1000:
+            self.into.add(heading)
+        return True
+
+    def _records(self, relations: list[Relation]) -> ActTree:
+        act = self.act
+        ids = [act.id]
+        taken: dict[str, int] = {}
+        for node in self.sections[1:]:
+            base = bounded(f"{ids[node.parent]}/{slug(section_number(node.heading))[:80] or 'section'}")
+            taken[base] = taken.get(base, 0) + 1
+            ids.append(base if taken[base] == 1 else bounded(f"{base}~{taken[base]}"))
+        sections = tuple(
+            Section(
+                id=id,
+                act_id=act.id,
+                parent_id=ids[node.parent],
+                position=node.position,
+                number=section_number(node.heading)[:200],
+                heading=node.heading,
+                level=node.level,
+                text=node.text.text,
+            )
+            for id, node in zip(ids[1:], self.sections[1:], strict=True)
+        )
+        if not self.articles and self.sections[0].text.parts:
+            # An act without articles is found by its own words.
+            self.articles.append(_Node(0, self.sections[0].children, 1, number="Texte", text=self.sections[0].text))
+            self.sections[0].text = PlainText()
+        article_ids = occurrence_ids(act.id, (normal_number(node.number) for node in self.articles))
+        section_ids = {section.id for section in sections}
+        articles: list[Article] = []
+        citations: list[Citation] = []
+        for id, node in zip(article_ids, self.articles, strict=True):
+            if id in section_ids:
+                id = bounded(f"{id}~article")
+            text = node.text.text
+            articles.append(
+                Article(
+                    id=id,
+                    act_id=act.id,
+                    parent_id=ids[node.parent],
+                    position=node.position,
+                    number=" ".join(node.number.split()),
+                    heading=node.heading,
+                    text=text,
+                    language=act.language,
+                    status=act.status,
+                    valid_from=act.valid_from,  # of its own there is none; it cannot be older than its act
+                )
+            )
+            for link in node.text.links:
+                target = eli_target(link.href)
+                kind = "page" if not target else "article" if target.count("/") > 1 else "act"
+                citations.append(Citation(id, target or link.href[:500], kind, text[link.start : link.end], link.start, link.end))
+        whole = replace(act, preamble=self.sections[0].text.text)
+        return ActTree(whole, sections, tuple(articles), tuple(citations), tuple(self.rejected), relations=tuple(relations))
+
+
+def _rank(heading: str) -> int:
+    """How high a heading stands: 0 for what is not below any other, as an annex."""
+    found = _LEADING.match(_folded(heading))
+    word = found[1] if found else ""
+    if word in _WHOLE_ACT:
+        return 0
+    if word in _RANK:
+        return _RANK[word]
+    return _ENUMERATED
+
+
+def _folded(heading: str) -> str:
+    return fold(heading[:80].lower()).replace("\u00a0", " ").strip()
+
+
+def _looks_like_a_section(words: str, bare: str, rank: int) -> bool:
+    if rank < _ENUMERATED:
+        return len(bare.split()) <= 3 * _LONGEST_HEADING
+    first = words.lstrip(" *")[:1]
+    return first.isalpha() and first.isupper() and len(bare.split()) <= _LONGEST_HEADING and not bare.endswith((":", ";", ","))
