@@ -19,7 +19,7 @@ from typing import Any, ClassVar, TypeVar
 
 import ladybug
 
-from cypher.graph import Row, Statements, Table
+from cypher.graph import CheckLock, Row, Statements, Table
 from cypher.migrations import MIGRATIONS, table_of_edge, table_of_node
 from cypher.statements import statements
 from schema.errors import BadQuery, GraphBusy, GraphTooNew, LexgraphError, NotReady, QueryTimeout, StorageFull
@@ -307,9 +307,11 @@ class EmbeddedStore:
         """The next release (`release`)."""
         return release(self.home, memory_mb=self.memory_mb)
 
-    def exclusive(self, work: str) -> AbstractContextManager[None]:
-        """A lock on a file of the home (`exclusive`)."""
-        return exclusive(self.home, work)
+    @contextmanager
+    def exclusive(self, work: str) -> Generator[CheckLock]:
+        """A lock on a file of the home (`exclusive`), which nobody can take from a process that lives."""
+        with exclusive(self.home, work):
+            yield lambda: None
 
     def stamp(self) -> tuple[int, int] | None:
         """What tells one release from the next (`release_stamp`)."""

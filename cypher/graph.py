@@ -66,6 +66,10 @@ class Graph(Statements, Protocol):
         ...
 
 
+CheckLock = Callable[[], object]
+"""Raises GraphBusy once the lock has gone to another process."""
+
+
 class ReadableGraph(Graph, Protocol):
     """A graph that is closed at the end of a block."""
 
@@ -102,8 +106,10 @@ class Store(Protocol):
         """
         ...
 
-    def exclusive(self, work: str) -> AbstractContextManager[None]:
+    def exclusive(self, work: str) -> AbstractContextManager[CheckLock]:
         """One process at a time does a kind of work; a dead one holds nothing for long.
+
+        What it gives is called, within the block, before something is done that only the holder may do.
 
         Raises:
             GraphBusy: another process is at it.

@@ -325,8 +325,8 @@ def test_a_version_of_vectors_is_written_beside_another_and_dropped_without_a_tr
         assert vectors.written("one", "Article") == set()
         assert vectors.written("two", "Article") == set(corpus.articles)
         nearest = vectors.nearest("two", "Section", -np.eye(1, 64, 2, dtype=np.float32)[0], 1)
-        assert [n.id for n in nearest] == [corpus.sections[2]]
-        assert nearest[0].cosine == pytest.approx(1)
+        assert nearest.ids == [corpus.sections[2]]
+        assert nearest.cosines == pytest.approx([1])
 
 
 def test_the_subgraph_of_a_server_is_that_of_the_corpus(served: Store) -> None:
