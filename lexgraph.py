@@ -529,7 +529,7 @@ def doctor(context: typer.Context) -> None:
 
 def _check_graph(run: _Run) -> str:
     with run.graph() as graph:
-        return ", ".join(f"{row['n']:,} {row['label']}" for row in graph.rows("counts"))
+        return "; ".join((graph.described(), ", ".join(f"{row['n']:,} {row['label']}" for row in graph.rows("counts"))))
 
 
 def _check_index(run: _Run) -> str:

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -87,6 +88,10 @@ class EmbeddedGraph:
         with _plain_errors():
             result = self._connection().execute(cypher, parameters)
         return result[-1] if isinstance(result, list) else result
+
+    def described(self) -> str:
+        """The engine and its version."""
+        return f"embedded, ladybug {version_of('ladybug')}"
 
     def rows(self, statement: str, **parameters: Any) -> list[Row]:
         """The rows of a named statement, as dictionaries."""

@@ -41,6 +41,10 @@ class Graph(Statements, Protocol):
     engine: ClassVar[str]
     """Whose bodies of the statements it runs: ladybug or neo4j."""
 
+    def described(self) -> str:
+        """What keeps the graph, in words: its name and version."""
+        ...
+
     @property
     def vectors(self) -> "VectorStore | None":
         """The vector indexes beside the graph; None where the engine has none and embeddings are read from files."""

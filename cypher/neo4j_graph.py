@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, LiteralString, TypeVar, cast
 
@@ -170,6 +170,16 @@ class Neo4jGraph:
         found = re.search(r"/(\d+)\.(\d+)", agent)
         return (int(found[1]), int(found[2])) if found else (0, 0)
 
+    def described(self) -> str:
+        """The server's version and edition, and those of Graph Data Science where it answers."""
+        server = self.run("CALL dbms.components() YIELD name, versions, edition RETURN name, versions, edition", {})
+        kernel = next((row for row in server if row["name"] == "Neo4j Kernel"), server[0])
+        try:
+            plugin = f"Graph Data Science {self.run('RETURN gds.version() AS version', {})[0]['version']}"
+        except BadQuery:
+            plugin = "no Graph Data Science"
+        return f"Neo4j {kernel['versions'][0]} {kernel['edition']}, {plugin}"
+
     @property
     def vectors(self) -> VectorStore:
         """The vector indexes of the server."""
@@ -196,7 +206,7 @@ class Neo4jGraph:
         with _plain_errors(self.server):
             client = GraphDataScience(self._driver, database=self.server.database)
             client.set_show_progress(False)
-            return Gds(client)
+            return Gds(client, partial(_plain_errors, self.server))
 
     def rows(self, statement: str, **parameters: Any) -> list[Row]:
         """The rows of a named statement, as dictionaries."""
