@@ -195,29 +195,41 @@ def train(
     context: typer.Context,
     recipe: Annotated[str | None, typer.Option(help="Name of a recipe, or a TOML file; else the setting `recipe`.")] = None,
 ) -> None:
-    """Train the model of a recipe, and those it is compared with, and make it the active one."""
+    """Train the model of a recipe, and those it is compared with, and make it the active one.
+
+    On several processors or machines: `torchrun --nproc-per-node 2 -m lexgraph train`.
+    """
+    from gnn.ranks import ranks
     from gnn.recipe import load_recipe
     from gnn.retraining import train_recipe
+    from gnn.training import dismiss, follow
     from ingest.loader import read_questions
     from search.corpus import read_corpus
 
     run: _Run = context.obj
     chosen = load_recipe(recipe or run.settings.recipe)
-    with run.graph() as graph, run.store.exclusive("models"):
-        index = run.index(graph)
-        _, text = read_corpus(graph)
-        questions = read_questions(graph, chosen.questions)
-        report = train_recipe(
-            run.store,
-            graph,
-            index,
-            text,
-            questions,
-            chosen,
-            shelf=run.shelf,
-            threads=run.settings.threads,
-            progress=run.progress,
-        )
+    with ranks() as team:
+        if not team.leads:
+            follow(team)
+            return
+        with run.graph() as graph, run.store.exclusive("models") as check_lock:
+            index = run.index(graph)
+            _, text = read_corpus(graph)
+            questions = read_questions(graph, chosen.questions)
+            report = train_recipe(
+                run.store,
+                graph,
+                index,
+                text,
+                questions,
+                chosen,
+                shelf=run.shelf,
+                threads=run.settings.threads,
+                ranks=team,
+                check_lock=check_lock,
+                progress=run.progress,
+            )
+        dismiss(team)
     for id in report.trained:
         out.print(f"trained {id}")
     out.print(f"active: {report.active}" + ("" if report.trained else " (nothing changed)"))
@@ -246,7 +258,7 @@ def _retrain(run: _Run, recipe: str | None) -> tuple[int, str]:
 
     chosen = load_recipe(recipe or run.settings.recipe)
     gate = Gate(run.settings.gate_metric, run.settings.gate_significance)
-    with run.store.exclusive("models"), run.graph() as graph:
+    with run.store.exclusive("models") as check_lock, run.graph() as graph:
         _, text = read_corpus(graph)
         questions = read_questions(graph, chosen.questions)
         report = retrain_once(
@@ -259,6 +271,7 @@ def _retrain(run: _Run, recipe: str | None) -> tuple[int, str]:
             gate,
             shelf=run.shelf,
             threads=run.settings.threads,
+            check_lock=check_lock,
             progress=run.progress,
         )
     where = "" if report.record is None else f"; {report.record}"
@@ -546,7 +559,7 @@ def doctor(context: typer.Context) -> None:
 
 def _check_graph(run: _Run) -> str:
     with run.graph() as graph:
-        return ", ".join(f"{row['n']:,} {row['label']}" for row in graph.rows("counts"))
+        return "; ".join((graph.described(), ", ".join(f"{row['n']:,} {row['label']}" for row in graph.rows("counts"))))
 
 
 def _check_index(run: _Run) -> str:

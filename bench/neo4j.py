@@ -234,7 +234,8 @@ def measured_queries(store: Neo4jStore, driver: Driver) -> dict[str, float]:
     """Vectors of the trained model on the server, then both retrievers, query by query."""
     settings = load_settings()
     home = settings.home
-    with EmbeddedStore(home).reading() as trained, store.reading() as graph:
+    # Queries go the way of the API's: with its time limit.
+    with EmbeddedStore(home).reading() as trained, store.reading() as graph, store.reading(settings.query_timeout_s) as served:
         model_id = active_id(trained)
         if model_id is None:
             raise NotReady("no model is active: run `lexgraph train`")
@@ -259,7 +260,7 @@ def measured_queries(store: Neo4jStore, driver: Driver) -> dict[str, float]:
             "OPTIONS {indexConfig: {`fulltext.analyzer`: 'french'}}",
         )
         _run(driver, "CALL db.awaitIndexes(600)")
-        retriever = Retriever(index, served_model(home, graph, corpus, model_id), max_query_characters=1 << 20)
+        retriever = Retriever(index, served_model(home, served, corpus, model_id), max_query_characters=1 << 20)
         peer = HybridRetriever(driver, index_of(model_id, "Article"), "article_text", return_properties=["id"])
         position = corpus.article_position
         own, other = np.zeros(len(asked)), np.zeros(len(asked))

@@ -177,7 +177,7 @@ def _on_servers(store: Neo4jStore, settings: Settings, place: Path, trees: list[
             figures["vectors_ms"] = 1000 * _seconds(lambda: vectors.write("made-up", "Article", corpus.articles, stored)) / n
             seconds = _seconds(lambda: vectors.build("made-up", "Article", stored.shape[1]))
             figures["vector_index_ms"] = 1000 * seconds / n
-            model = replace(model, nearest=ServedVectors(vectors, "made-up", corpus, model.scale, bound).nearest)
+            model = replace(model, nearest=ServedVectors(vectors, "made-up", corpus, model.scale, bound).ask)
         figures["hybrid_ms"] = _median_ms(Retriever(index, model))
     figures["graph_bytes"] = _bytes(place / "neo4j" / "data" / "databases") / n
     figures["text_bytes"] = _bytes(place / "elasticsearch" / "data") / n

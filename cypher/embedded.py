@@ -14,12 +14,13 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import ladybug
 
-from cypher.graph import Row, Statements, Table
+from cypher.graph import CheckLock, Row, Statements, Table
 from cypher.migrations import MIGRATIONS, table_of_edge, table_of_node
 from cypher.statements import statements
 from schema.errors import BadQuery, GraphBusy, GraphTooNew, LexgraphError, NotReady, QueryTimeout, StorageFull
@@ -87,6 +88,10 @@ class EmbeddedGraph:
         with _plain_errors():
             result = self._connection().execute(cypher, parameters)
         return result[-1] if isinstance(result, list) else result
+
+    def described(self) -> str:
+        """The engine and its version."""
+        return f"embedded, ladybug {version_of('ladybug')}"
 
     def rows(self, statement: str, **parameters: Any) -> list[Row]:
         """The rows of a named statement, as dictionaries."""
@@ -307,9 +312,11 @@ class EmbeddedStore:
         """The next release (`release`)."""
         return release(self.home, memory_mb=self.memory_mb)
 
-    def exclusive(self, work: str) -> AbstractContextManager[None]:
-        """A lock on a file of the home (`exclusive`)."""
-        return exclusive(self.home, work)
+    @contextmanager
+    def exclusive(self, work: str) -> Generator[CheckLock]:
+        """A lock on a file of the home (`exclusive`), which nobody can take from a process that lives."""
+        with exclusive(self.home, work):
+            yield lambda: None
 
     def stamp(self) -> tuple[int, int] | None:
         """What tells one release from the next (`release_stamp`)."""

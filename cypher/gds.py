@@ -1,7 +1,7 @@
 """The Graph Data Science plugin of a Neo4j server, through the ``graphdatascience`` client: ranks and edges."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from uuid import uuid4
 
@@ -16,10 +16,18 @@ Pairs = list[tuple[str, str]]
 
 
 class Gds:
-    """Work on projections of the graph, each made for the occasion and dropped after it."""
+    """Work on projections of the graph, each made for the occasion and dropped after it.
 
-    def __init__(self, client: GraphDataScience) -> None:
-        self._client = client
+    What the client or the server has to complain of comes as an error of `schema.errors`, in one line.
+    """
+
+    def __init__(self, client: GraphDataScience, plain_errors: Callable[[], AbstractContextManager[None]]) -> None:
+        """Work through a client.
+
+        Args:
+            plain_errors: gives a block that turns errors of the driver, which the client lets through, into the project's own.
+        """
+        self._client, self._plain_errors = client, plain_errors
 
     @contextmanager
     def _projection(self, labels: list[str], kinds: list[str]) -> Generator[Any]:
@@ -46,7 +54,15 @@ class Gds:
         return found
 
     def ranks(self) -> dict[str, float]:
-        """PageRank of every article over CITES between articles, as `cypher.authority.page_rank` defines it."""
+        """PageRank of every article over CITES between articles, as `cypher.authority.page_rank` defines it.
+
+        Raises:
+            ServerUnavailable, GraphBusy: the server does not answer, or has no memory for it.
+        """
+        with self._plain_errors():
+            return self._ranks()
+
+    def _ranks(self) -> dict[str, float]:
         identifiers = self._identifiers(["Article"])
         if not identifiers:
             return {}
@@ -61,13 +77,18 @@ class Gds:
         }
 
     def write_ranks(self, name: str) -> bool:
-        """Store PageRank as a property of every article, without leaving the server; False where it has no memory for it."""
-        try:
-            self._write_ranks(name)
-        except Neo4jError as error:
-            if "MemoryPool" in (error.code or "") or "OutOfMemory" in (error.code or ""):
-                return False
-            raise
+        """Store PageRank as a property of every article, without leaving the server; False where it has no memory for it.
+
+        Raises:
+            ServerUnavailable: the server does not answer.
+        """
+        with self._plain_errors():
+            try:
+                self._write_ranks(name)
+            except Neo4jError as error:
+                if "MemoryPool" in (error.code or "") or "OutOfMemory" in (error.code or ""):
+                    return False
+                raise
         return True
 
     def _write_ranks(self, name: str) -> None:
@@ -86,7 +107,15 @@ class Gds:
             )
 
     def edges(self, kind: str, tail: str, head: str) -> Pairs:
-        """Pairs of identifiers joined by a kind of edge between two labels, each once, in order."""
+        """Pairs of identifiers joined by a kind of edge between two labels, each once, in order.
+
+        Raises:
+            ServerUnavailable, GraphBusy: the server does not answer, or has no memory for it.
+        """
+        with self._plain_errors():
+            return self._edges(kind, tail, head)
+
+    def _edges(self, kind: str, tail: str, head: str) -> Pairs:
         labels = sorted({tail, head})
         tails, heads = self._identifiers([tail]), self._identifiers([head])
         if not tails or not heads or not self._knows(kind):

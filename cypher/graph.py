@@ -41,6 +41,10 @@ class Graph(Statements, Protocol):
     engine: ClassVar[str]
     """Whose bodies of the statements it runs: ladybug or neo4j."""
 
+    def described(self) -> str:
+        """What keeps the graph, in words: its name and version."""
+        ...
+
     @property
     def vectors(self) -> "VectorStore | None":
         """The vector indexes beside the graph; None where the engine has none and embeddings are read from files."""
@@ -64,6 +68,10 @@ class Graph(Statements, Protocol):
     def close(self) -> None:
         """Give back what the connection holds."""
         ...
+
+
+CheckLock = Callable[[], object]
+"""Raises GraphBusy once the lock has gone to another process."""
 
 
 class ReadableGraph(Graph, Protocol):
@@ -102,8 +110,10 @@ class Store(Protocol):
         """
         ...
 
-    def exclusive(self, work: str) -> AbstractContextManager[None]:
+    def exclusive(self, work: str) -> AbstractContextManager[CheckLock]:
         """One process at a time does a kind of work; a dead one holds nothing for long.
+
+        What it gives is called, within the block, before something is done that only the holder may do.
 
         Raises:
             GraphBusy: another process is at it.

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, LiteralString, TypeVar, cast
 
@@ -26,10 +26,11 @@ from neo4j.exceptions import (
 )
 from neo4j.time import Date, DateTime
 
-from cypher.graph import Row, Statements, Table
+from cypher.graph import CheckLock, Row, Statements, Table
 from cypher.migrations import MIGRATIONS
 from cypher.statements import statements
 from cypher.vectors import VectorStore
+from schema.aside import Aside
 from schema.breaker import Breaker
 from schema.errors import (
     BadQuery,
@@ -169,10 +170,20 @@ class Neo4jGraph:
         found = re.search(r"/(\d+)\.(\d+)", agent)
         return (int(found[1]), int(found[2])) if found else (0, 0)
 
+    def described(self) -> str:
+        """The server's version and edition, and those of Graph Data Science where it answers."""
+        server = self.run("CALL dbms.components() YIELD name, versions, edition RETURN name, versions, edition", {})
+        kernel = next((row for row in server if row["name"] == "Neo4j Kernel"), server[0])
+        try:
+            plugin = f"Graph Data Science {self.run('RETURN gds.version() AS version', {})[0]['version']}"
+        except BadQuery:
+            plugin = "no Graph Data Science"
+        return f"Neo4j {kernel['versions'][0]} {kernel['edition']}, {plugin}"
+
     @property
     def vectors(self) -> VectorStore:
         """The vector indexes of the server."""
-        return VectorStore(self.run, self.update, filters_in_index=self.version >= FILTERS_IN_INDEX)
+        return VectorStore(self.run, self.update, self.ask, filters_in_index=self.version >= FILTERS_IN_INDEX)
 
     @property
     def gds(self) -> "Gds | None":
@@ -195,7 +206,7 @@ class Neo4jGraph:
         with _plain_errors(self.server):
             client = GraphDataScience(self._driver, database=self.server.database)
             client.set_show_progress(False)
-            return Gds(client)
+            return Gds(client, partial(_plain_errors, self.server))
 
     def rows(self, statement: str, **parameters: Any) -> list[Row]:
         """The rows of a named statement, as dictionaries."""
@@ -239,17 +250,49 @@ class Neo4jGraph:
         columns, rows = self._read(cypher, parameters, max_rows + 1)
         return Table(columns, rows[:max_rows], truncated=len(rows) > max_rows)
 
-    def _read(self, cypher: str, parameters: Row, max_rows: int | None = None) -> _Rows:
-        def ask() -> _Rows:
-            with _plain_errors(self.server), self._session(neo4j.READ_ACCESS) as session:
-                if self._timeout_s:  # a reader with a limit does not try again while a server is away
-                    return _fetch(session, cypher, parameters, max_rows, self._timeout_s)
-                return session.execute_read(lambda transaction: _fetch(transaction, cypher, parameters, max_rows))
+    def ask(self, cypher: str, parameters: Row) -> Callable[[], list[Row]]:
+        """As `run`, but where there is a time limit the caller goes on while the server works.
 
+        The rows, or whatever went wrong, come when the result is called.
+        """
         if not self._timeout_s:
-            return ask()
-        with self._breaker.call():
-            return _within(self._timeout_s, ask, self.server)
+            return lambda: self.run(cypher, parameters)
+        answer = self._limited(cypher, parameters, None)
+
+        def rows() -> list[Row]:
+            keys, values = answer()
+            return [dict(zip(keys, row, strict=True)) for row in values]
+
+        return rows
+
+    def _read(self, cypher: str, parameters: Row, max_rows: int | None = None) -> _Rows:
+        if self._timeout_s:
+            return self._limited(cypher, parameters, max_rows)()
+        with _plain_errors(self.server), self._session(neo4j.READ_ACCESS) as session:
+            return session.execute_read(lambda transaction: _fetch(transaction, cypher, parameters, max_rows))
+
+    def _limited(self, cypher: str, parameters: Row, max_rows: int | None) -> Callable[[], _Rows]:
+        """Ask within the time limit, kept here too: a server that hangs does not end its own queries.
+
+        A reader with a limit does not try again while the server is away. The answer raises QueryTimeout when it took a
+        second longer than the limit, which the server should have kept.
+        """
+
+        def work() -> _Rows:
+            with self._breaker.call(), _plain_errors(self.server), self._session(neo4j.READ_ACCESS) as session:
+                return _fetch(session, cypher, parameters, max_rows, self._timeout_s)
+
+        asked = Aside("query with a limit", work, self._timeout_s + 1)
+
+        def answer() -> _Rows:
+            try:
+                return asked.result()
+            except TimeoutError:
+                error = QueryTimeout(f"{self.server.address}: no answer within the time limit (LEXGRAPH_QUERY_TIMEOUT_S)")
+                self._breaker.note(error)
+                raise error from None
+
+        return answer
 
     def _session(self, access: str = neo4j.WRITE_ACCESS) -> neo4j.Session:
         return self._driver.session(
@@ -344,7 +387,7 @@ class Neo4jStore:
             yield graph
 
     @contextmanager
-    def exclusive(self, work: str) -> Generator[None]:
+    def exclusive(self, work: str) -> Generator[CheckLock]:
         """A lock in the graph, renewed while the block runs; that of a dead job expires.
 
         Raises:
@@ -354,7 +397,7 @@ class Neo4jStore:
             lease = _Lease(graph, work)
             lease.take()
             try:
-                yield
+                yield lease.check
                 lease.check()
             finally:
                 lease.give_back()
@@ -419,6 +462,9 @@ class _Lease:
 
     def check(self) -> None:
         """Raises: GraphBusy: the lock has gone to another job meanwhile."""
+        if not self._lost:
+            with suppress(LexgraphError):  # a server that is away tells nothing; nor can another job have it
+                self._lost = not self._held(self._graph.update_once)
         if self._lost:
             raise GraphBusy(f"{self._graph.server.address}: the lock of the {self._work} went to another process meanwhile")
 
@@ -452,16 +498,18 @@ def _first(result: neo4j.Result, n: int) -> Iterator[neo4j.Record]:
             return
 
 
-_PLAIN = (str, int, float, bool, type(None))
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def _native(value: Any) -> Any:
     """A driver's value as Python's own: dates, and nodes and edges as dictionaries."""
-    if isinstance(value, _PLAIN):
+    if type(value) in _PLAIN:  # pyright: ignore[reportUnknownArgumentType]
         return value
     if isinstance(value, Date | DateTime):
         return value.to_native()
     if isinstance(value, list):
+        if _PLAIN.issuperset(map(type, cast(list[Any], value))):  # a look at each by itself takes longer than the query
+            return cast(list[Any], value)
         return [_native(item) for item in cast(list[Any], value)]
     if isinstance(value, dict):
         return {key: _native(item) for key, item in cast(dict[str, Any], value).items()}
@@ -473,31 +521,6 @@ def _native(value: Any) -> Any:
         steps = zip(value.nodes, (*value.relationships, None), strict=True)
         return [_native(part) for pair in steps for part in pair if part is not None]  # an edge without properties is falsy
     return value
-
-
-def _within(limit_s: float, ask: Callable[[], _Result], server: Server) -> _Result:
-    """What ``ask`` gives within a time limit, kept here too: a server that hangs does not end its own queries.
-
-    Raises:
-        QueryTimeout: it took a second longer than the limit, which the server should have kept.
-    """
-    answer: list[_Result] = []
-    problem: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            answer.append(ask())
-        except BaseException as error:  # raised again in the thread that asked
-            problem.append(error)
-
-    thread = threading.Thread(target=run, name="query with a limit", daemon=True)
-    thread.start()
-    thread.join(limit_s + 1)
-    if problem:
-        raise problem[0]
-    if not answer:
-        raise QueryTimeout(f"{server.address}: no answer within the time limit (LEXGRAPH_QUERY_TIMEOUT_S)")
-    return answer[0]
 
 
 def _read_bookmarks(path: Path | None) -> list[str]:

@@ -1,6 +1,6 @@
 """Acts, sections and articles of a Neo4j server as Python objects, to walk through the law in a notebook.
 
-They are py2neo's, which is no longer maintained (the last release is of 2023); nothing else of Lexgraph uses it. They
+They are py2neo's, which is no longer maintained (the last release is 2021.2.4); nothing else of Lexgraph uses it. They
 only read: what would write raises `BadQuery`.
 """
 

@@ -17,6 +17,7 @@ from schema.errors import NotReady
 Matrix = npt.NDArray[np.float32]
 Rows = list[dict[str, Any]]
 Run = Callable[[str, dict[str, Any]], Rows]
+Ask = Callable[[str, dict[str, Any]], Callable[[], Rows]]
 
 BATCH = 2000
 LEVELS = 10
@@ -24,8 +25,8 @@ LEVELS = 10
 EXACT_LIMIT = 20_000
 """Articles that pass a filter, up to which a server that cannot filter inside its index scores each of them."""
 BUILD_TIMEOUT_S = 3600
-MORE = 100
-"""Neighbours asked for beyond those wanted: an approximate index may pass over a near one at the edge of what it gives."""
+LEAST_ASKED = 100
+"""Neighbours that an index is asked for at least: how widely it looks around depends on it, and so what it passes over."""
 LABELS = ("Article", "Section")
 _AS_LISTS = "RETURN collect(id) AS ids, collect(score) AS scores"
 """One row with two lists is read many times faster than a row each."""
@@ -70,12 +71,17 @@ class Where:
         return found, parameters
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A node near a vector, with the cosine of the two."""
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Nodes near a vector, nearest first.
 
-    id: str
-    cosine: float
+    Attributes:
+        ids: of the nodes.
+        cosines: float64[ids], of each with the vector.
+    """
+
+    ids: list[str]
+    cosines: npt.NDArray[np.float64]
 
 
 def property_of(model: str) -> str:
@@ -91,13 +97,14 @@ def index_of(model: str, label: str) -> str:
 class VectorStore:
     """Writes and asks the vector indexes of one server."""
 
-    def __init__(self, run: Run, update: Run, *, filters_in_index: bool) -> None:
-        """Indexes through functions that run statements: one that reads, one that writes.
+    def __init__(self, run: Run, update: Run, ask: Ask, *, filters_in_index: bool) -> None:
+        """Indexes through functions that run statements: one that reads, one that writes, one that reads while its caller
+        goes on.
 
         Args:
             filters_in_index: whether the server's indexes filter by properties (2026.01 and later).
         """
-        self._run, self._update = run, update
+        self._run, self._update, self._ask = run, update, ask
         self.filters_in_index = filters_in_index
 
     def write(
@@ -185,27 +192,40 @@ class VectorStore:
         rows = self._run(f"MATCH (n:{label}) WHERE n.{property_of(model)} IS NOT NULL RETURN n.id AS id", {})
         return {row["id"] for row in rows}
 
-    def nearest(self, model: str, label: str, vector: npt.NDArray[np.float32], k: int, where: Where = Where()) -> list[Neighbour]:
-        """The k nodes nearest to a vector, nearest first, among those that pass a filter.
+    def nearest(self, model: str, label: str, vector: npt.NDArray[np.float32], k: int, where: Where = Where()) -> Neighbours:
+        """The k nodes nearest to a vector among those that pass a filter.
 
         On a server whose index filters, inside it; elsewhere the nodes that pass are scored one by one where they
         are few, or the index is asked for more until k of them pass: the same nodes, but for what an approximate
         index may miss.
         """
+        return self.ask_nearest(model, label, vector, k, where)()
+
+    def ask_nearest(
+        self, model: str, label: str, vector: npt.NDArray[np.float32], k: int, where: Where = Where()
+    ) -> Callable[[], Neighbours]:
+        """As `nearest`; the server is asked now, where one statement does it, and the answer comes when it is called for."""
         conditions, parameters = where.conditions()
         parameters |= {"vector": vector.tolist(), "k": int(k)}
-        name, property = index_of(model, label), property_of(model)
-        if not conditions or (self.filters_in_index and not where.beyond_index):
-            if self.filters_in_index:
-                inside = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-                rows = self._run(
-                    f"CYPHER 25 MATCH (n:{label}) SEARCH n IN (VECTOR INDEX {name} FOR $vector{inside} LIMIT $asked) "
-                    f"SCORE AS score WITH n.id AS id, score ORDER BY score DESC, id LIMIT $k {_AS_LISTS}",
-                    parameters | {"asked": int(k) + MORE},
-                )
-            else:
-                rows = self._ask_index(name, parameters | {"k": int(k) + MORE})
-            return _neighbours(rows, k)
+        name = index_of(model, label)
+        if conditions and (where.beyond_index or not self.filters_in_index):
+            return lambda: self._nearest_that_pass(name, label, property_of(model), conditions, parameters)
+        asked = max(int(k), LEAST_ASKED)
+        if self.filters_in_index:
+            inside = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+            rows = self._ask(
+                f"CYPHER 25 MATCH (n:{label}) SEARCH n IN (VECTOR INDEX {name} FOR $vector{inside} LIMIT $asked) "
+                f"SCORE AS score WITH n.id AS id, score ORDER BY score DESC, id LIMIT $k {_AS_LISTS}",
+                parameters | {"asked": asked},
+            )
+        else:
+            rows = self._ask(_through_index(name), parameters | {"k": asked})
+        return lambda: _neighbours(rows(), k)
+
+    def _nearest_that_pass(
+        self, name: str, label: str, property: str, conditions: list[str], parameters: dict[str, Any]
+    ) -> Neighbours:
+        k: int = parameters["k"]
         passing = f"MATCH (n:{label}) WHERE {' AND '.join(conditions)} AND n.{property} IS NOT NULL "
         n = self._run(f"{passing} RETURN count(*) AS n", parameters)[0]["n"]
         if n <= EXACT_LIMIT:
@@ -219,18 +239,10 @@ class VectorStore:
         wanted = min(k, n)
         asked = 2 * k
         while True:
-            rows = self._ask_index(name, parameters | {"k": asked}, " AND ".join(conditions))
+            rows = self._run(_through_index(name, " AND ".join(conditions)), parameters | {"k": asked})
             if len(rows[0]["ids"]) >= wanted or asked > 64 * n:
                 return _neighbours(rows, k)
             asked *= 4
-
-    def _ask_index(self, name: str, parameters: dict[str, Any], condition: str = "") -> Rows:
-        passing = f"WHERE {condition} " if condition else ""
-        return self._run(
-            f"CALL db.index.vector.queryNodes('{name}', $k, $vector) YIELD node AS n, score {'WITH n, score ' + passing}"
-            f"WITH n.id AS id, score ORDER BY score DESC, id {_AS_LISTS}",
-            parameters,
-        )
 
     def drop(self, model: str) -> None:
         """Remove the indexes and embeddings of a model version."""
@@ -249,6 +261,15 @@ class VectorStore:
         return {row["properties"][0] for row in rows if row["properties"][0].startswith("embedding_")}
 
 
+def _through_index(name: str, condition: str = "") -> str:
+    """The statement that asks an index for $k nodes and keeps those that fulfil a condition."""
+    passing = f"WITH n, score WHERE {condition} " if condition else ""
+    return (
+        f"CALL db.index.vector.queryNodes('{name}', $k, $vector) YIELD node AS n, score {passing}"
+        f"WITH n.id AS id, score ORDER BY score DESC, id {_AS_LISTS}"
+    )
+
+
 def _filter_values(row: Mapping[str, Any]) -> dict[str, Any]:
     values: dict[str, Any] = {
         "act_kind": row["act_kind"],
@@ -260,7 +281,6 @@ def _filter_values(row: Mapping[str, Any]) -> dict[str, Any]:
     return values | {f"above_{level}": id for level, id in enumerate(above + [None] * (LEVELS - len(above)), 1)}
 
 
-def _neighbours(rows: Rows, k: int | None = None) -> list[Neighbour]:
+def _neighbours(rows: Rows, k: int | None = None) -> Neighbours:
     """The first k of the lists of one row. A server scores the cosine as (1 + cos) / 2."""
-    ids, scores = rows[0]["ids"][:k], rows[0]["scores"][:k]
-    return [Neighbour(id, 2 * score - 1) for id, score in zip(ids, scores, strict=True)]
+    return Neighbours(rows[0]["ids"][:k], 2 * np.array(rows[0]["scores"][:k], np.float64) - 1)

@@ -280,7 +280,7 @@ def served_model(home: Path, graph: Graph, corpus: Corpus, id: str, threads: int
     if graph.vectors is None or not graph.vectors.online(id):
         return model
     served = ServedVectors(graph.vectors, id, corpus, model.scale, trained_bound(home, id, model.scale))
-    return replace(model, nearest=served.nearest)
+    return replace(model, nearest=served.ask)
 
 
 def _write_json(path: Path, value: object) -> None:

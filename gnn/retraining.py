@@ -9,10 +9,11 @@ from pathlib import Path
 
 import torch
 
-from cypher.graph import Graph, Store
+from cypher.graph import CheckLock, Graph, Store
 from gnn.comparison import Version, judged, model_ids, of_split
 from gnn.features import Features, make_features
 from gnn.fusion_tuning import START, Tuned, tune_weights
+from gnn.ranks import Ranks, alone
 from gnn.recipe import Recipe
 from gnn.registry import Entry, active_id, encoding, question_memory, read_card, read_run, register, write_model
 from gnn.shelf import model_folder, share_model
@@ -49,19 +50,26 @@ def train_recipe(
     *,
     shelf: str = "",
     threads: int = 2,
+    ranks: Ranks | None = None,
+    check_lock: CheckLock = lambda: None,
     progress: Progress = silent,
 ) -> TrainingReport:
     """Train what is missing of a recipe's versions and make its version on the random split active.
 
     A version is named by its recipe, the law and the questions: what is there already is not trained again.
 
+    Args:
+        ranks: the processes that share the training, of which this one leads (`gnn.training.train`).
+        check_lock: called before each version is written, and before one is made active.
+
     Raises:
+        GraphBusy: the lock has gone to another job; the version at hand was not written.
         BadSetting: a recipe is not there, or there are no questions to train on.
         StorageFull: the disk is full; versions written before stay.
     """
     _check_questions(recipe, questions, recipe.splits)
     home = store.home
-    session = _Session(home, graph, index, text, questions, threads, progress)
+    session = _Session(home, graph, index, text, questions, threads, ranks or alone(), check_lock, progress)
     wanted = model_ids(recipe, index.key, questions)
     for name, id in wanted.items():
         if not model_folder(home, id).is_dir():
@@ -73,6 +81,7 @@ def train_recipe(
     make_ready(store, graph, index.corpus, text, active, threads=threads, progress=progress)
     if active_id(graph) != active or not known.issuperset(ids):
         entries = [Entry(read_card(home, id), read_run(home, id)["created"], development_metrics(home, id)) for id in ids]
+        check_lock()
         register(store, entries, active)
     return TrainingReport(active, session.trained, [id for id in ids if id not in session.trained])
 
@@ -92,17 +101,24 @@ def train_version(
     id: str,
     *,
     threads: int = 2,
+    ranks: Ranks | None = None,
+    check_lock: CheckLock = lambda: None,
     progress: Progress = silent,
 ) -> None:
     """Train the version that serves, and no other, unless its files are there.
 
+    Args:
+        ranks, check_lock: as `train_recipe` has them.
+
     Raises:
+        GraphBusy: the lock has gone to another job; nothing was written.
         BadSetting: there are no questions to train on.
         StorageFull: the disk is full.
     """
     _check_questions(recipe, questions, recipe.splits[:1])
     if not model_folder(store.home, id).is_dir():
-        _Session(store.home, graph, index, text, questions, threads, progress).make(recipe, recipe.splits[0], id)
+        session = _Session(store.home, graph, index, text, questions, threads, ranks or alone(), check_lock, progress)
+        session.make(recipe, recipe.splits[0], id)
 
 
 def _check_questions(recipe: Recipe, questions: Sequence[Question], splits: Sequence[str]) -> None:
@@ -132,10 +148,13 @@ class _Session:
         text: CorpusText,
         questions: Sequence[Question],
         threads: int,
+        ranks: Ranks,
+        check_lock: CheckLock,
         progress: Progress,
     ) -> None:
         self.home, self.graph, self.index, self.text, self.questions = home, graph, index, text, questions
         self.threads, self.progress = threads, progress
+        self.ranks, self.check_lock = ranks, check_lock
         self.trained: list[str] = []
         self._features: dict[str, Features] = {}
         self._states: dict[tuple[str, str], State] = {}
@@ -158,11 +177,13 @@ class _Session:
             "training_s": round(result.seconds, 1),
             "device": torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine(),
             "threads": self.threads,
+            "processes": self.ranks.size,
             "versions": dict(_versions()),
         }
         tuned = Tuned(dict(START), PoolingWeights())
         if recipe.document.layers:  # the one that serves; the others are there to be compared list by list
             tuned = self._tuned(id, split, features, result, memory)
+        self.check_lock()
         write_model(self.home, id, self.corpus, self.text, features, result, recipe, memory, tuned, run)
         self.trained.append(id)
 
@@ -199,6 +220,7 @@ class _Session:
             edges=self._edges(recipe),
             start=start,
             threads=self.threads,
+            ranks=self.ranks,
             progress=self.progress,
         )
         # Only the parameters are kept: the embeddings of many versions would fill the memory.

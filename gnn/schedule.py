@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from cypher.graph import Graph, Store
+from cypher.graph import CheckLock, Graph, Store
 from gnn.comparison import judged, of_split
 from gnn.gate import judge
+from gnn.ranks import Ranks
 from gnn.recipe import Recipe
 from gnn.registry import Card, Entry, active_id, read_card, read_run, register, served_model
 from gnn.retraining import development_metrics, serving_version, train_version
@@ -66,6 +67,8 @@ def retrain(
     *,
     shelf: str = "",
     threads: int = 2,
+    ranks: Ranks | None = None,
+    check_lock: CheckLock = lambda: None,
     progress: Progress = silent,
 ) -> RunReport:
     """Train the recipe's version for the law and the questions as they are, unless it is the active one already.
@@ -76,7 +79,11 @@ def retrain(
 
     For one job at a time (``store.exclusive("models")``, which the caller holds).
 
+    Args:
+        ranks, check_lock: as `gnn.retraining.train_recipe` has them.
+
     Raises:
+        GraphBusy: the lock has gone to another job; no version was flipped.
         BadSetting: there are no questions to train on.
         StorageFull, ServerUnavailable: the run is recorded as failed, where that is still possible.
     """
@@ -88,7 +95,19 @@ def retrain(
         # Not even a record: what is written is a new release, which every API would open.
         return RunReport(Outcome.UNCHANGED, "neither the law, nor the questions, nor the recipe changed", id, None)
     try:
-        train_version(store, graph, index, text, questions, recipe, id, threads=threads, progress=progress)
+        train_version(
+            store,
+            graph,
+            index,
+            text,
+            questions,
+            recipe,
+            id,
+            threads=threads,
+            ranks=ranks,
+            check_lock=check_lock,
+            progress=progress,
+        )
         share_model(store.home, shelf, id)
         make_ready(store, graph, index.corpus, text, id, threads=threads, progress=progress)
         register(
@@ -110,6 +129,7 @@ def retrain(
             figures, reason = verdict.figures, verdict.reason
             if not verdict.passed:
                 return run.close(Outcome.KEPT_OLD, reason, figures)
+        check_lock()
         register(store, [], id)
         return run.close(Outcome.FLIPPED, reason, figures)
     except LexgraphError as error:

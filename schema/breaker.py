@@ -44,13 +44,17 @@ class Breaker:
         try:
             yield
         except (ServerUnavailable, QueryTimeout) as error:
-            with self._lock:
-                self._reason, self._until = str(error), self._clock() + self._rest_s
+            self.note(error)
             raise
         except LexgraphError:  # an answer, if not a pleasant one
             self._works()
             raise
         self._works()
+
+    def note(self, error: ServerUnavailable | QueryTimeout) -> None:
+        """Note a failure that showed outside of a call: that it did not end in time."""
+        with self._lock:
+            self._reason, self._until = str(error), self._clock() + self._rest_s
 
     def _works(self) -> None:
         with self._lock:

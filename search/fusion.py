@@ -17,8 +17,18 @@ RECIPROCAL_RANK_K = 60
 def head_of(scores: Scores, depth: int = DEPTH) -> Scores:
     """The ``depth`` highest finite scores, ascending; fewer where there are fewer."""
     n = len(scores)
-    head = np.partition(scores, n - depth)[n - depth :] if n > depth else scores
-    return np.sort(head[np.isfinite(head)])
+    if n <= depth:
+        return np.sort(scores[np.isfinite(scores)])
+    # Most lists have most articles on one lowest level, and a partition is slow where so many are equal.
+    lowest = scores.min()
+    above = scores > lowest
+    few = np.count_nonzero(above)
+    if few >= depth:
+        head = np.partition(scores, n - depth)[n - depth :]
+        return np.sort(head[np.isfinite(head)])
+    head = np.full(depth if np.isfinite(lowest) else few, lowest, scores.dtype)
+    head[len(head) - few :] = np.sort(scores[above])
+    return head
 
 
 def standard_scores(scores: Scores, head: Scores | None = None) -> Scores:

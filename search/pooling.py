@@ -42,7 +42,9 @@ class TreePooling:
         ]
         # All groups of all kinds as the rows of one matrix: one product sums over them all.
         self._members = sparse.csr_array(sparse.vstack([*member, corpus.cited_either_way], format="csr"))
-        self._section, self._stem, self._citations = corpus.group, sections + corpus.stem, sections + stems
+        # As NumPy indexes by: any other kind is converted at every query.
+        self._section, self._stem = corpus.group.astype(np.intp), (sections + corpus.stem).astype(np.intp)
+        self._citations = sections + stems
 
     def __call__(self, scores: Scores, weights: PoolingWeights) -> Scores:
         """float32[n]: the scores with the pools added; -inf stays -inf."""

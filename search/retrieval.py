@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +20,10 @@ Scores = npt.NDArray[np.float32]
 Matrix = npt.NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Matrix]
 """Texts of queries to their embeddings, float32[queries, d]."""
-Nearest = Callable[[npt.NDArray[np.float32], Filter, int], tuple[npt.NDArray[np.intp], Scores]]
-"""``nearest(vector, filter, k)``: positions of up to k articles that pass the filter, those that score highest, and
-their scores as the model gives them (float32: the scaled cosine with the vector, and the article's bias). Raises
-ServerUnavailable, QueryTimeout or NotReady."""
+Nearest = Callable[[npt.NDArray[np.float32], Filter, int], Callable[[], tuple[npt.NDArray[np.intp], Scores]]]
+"""``nearest(vector, filter, k)`` asks a server for up to k articles that pass the filter, those that score highest. What it
+gives is called for the answer: their positions, and their scores as the model gives them (float32: the scaled cosine with
+the vector, and the article's bias). That raises ServerUnavailable, QueryTimeout or NotReady."""
 
 TEXT, VECTORS = "text", "vectors"
 """What an answer can lack: the lists of the text index, that of the vectors."""
@@ -38,6 +39,9 @@ NEIGHBOURS = 10
 """Training questions nearest to a query that vote for their relevant articles."""
 NEAREST = DEPTH
 """Articles that a vector search on a server is asked for."""
+SHALLOW, NEAREST_SHALLOW = 100, 300
+"""A page within the first `SHALLOW` hits asks for fewer: on development questions R@100 is 76.9 with 300 as with 1,000 (75.6
+with 200), but R@200 needs them all. Where pages pass from one depth to the other an article may come twice or be missed."""
 
 
 class Mode(Enum):
@@ -98,8 +102,7 @@ class VectorModel:
     nearest: Nearest | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where an article stands in one list: its rank, from 1, and its score there."""
 
     rank: int
@@ -130,10 +133,10 @@ class RankedList:
     def places(self, page: npt.NDArray[np.intp]) -> list[Place | None]:
         """The place of each article of a page; None below the head of the list."""
         ranks = len(self.head) - np.searchsorted(self.head, self.scores[page], side="right") + 1
-        return [
-            Place(rank, score) if rank <= len(self.head) and score >= self.head[0] else None
-            for rank, score in zip(ranks.tolist(), self.scores[page].tolist(), strict=True)
-        ]
+        scores = self.scores[page]
+        within = (ranks <= len(self.head)) & (scores >= self.head[0]) if len(self.head) else np.zeros(len(page), bool)
+        placed = zip(ranks.tolist(), scores.tolist(), within.tolist(), strict=True)
+        return [Place(rank, score) if there else None for rank, score, there in placed]
 
 
 class Hits(list[Hit]):
@@ -215,8 +218,19 @@ class Retriever:
             raise error
         return ranking.scores, ranking.lists
 
-    def rank(self, query: str, mode: Mode = Mode.HYBRID, *, filter: Filter = Filter(), pooled: bool = True) -> Ranking:
+    def rank(
+        self,
+        query: str,
+        mode: Mode = Mode.HYBRID,
+        *,
+        filter: Filter = Filter(),
+        pooled: bool = True,
+        nearest: int = NEAREST,
+    ) -> Ranking:
         """All articles ranked by what answers: where the text index does not, by vectors alone, and the reverse.
+
+        Args:
+            nearest: articles that a vector search on a server is asked for; all others are alike to it.
 
         Raises:
             NotFound: the filter names no act or section.
@@ -224,13 +238,20 @@ class Retriever:
             ServerUnavailable, QueryTimeout: nothing that could answer did.
         """
         mask = self.corpus.passing(filter)
+
+        def by_words() -> Ranking:
+            return self._bm25(query, filter, mask)
+
+        def by_vectors() -> Ranking:
+            return self._vector(query, filter, mask, nearest)
+
         if mode is Mode.BM25:
-            return self._either(lambda: self._bm25(query, filter, mask), TEXT, lambda: self._vector(query, filter, mask))
+            return self._either(by_words, TEXT, by_vectors)
         if mode is Mode.HYBRID:
-            return self._hybrid(query, filter, mask, pooled)
+            return self._hybrid(query, filter, mask, pooled, nearest)
         model = self._need_model()
         if mode is Mode.VECTOR:
-            return self._either(lambda: self._vector(query, filter, mask), VECTORS, lambda: self._bm25(query, filter, mask))
+            return self._either(by_vectors, VECTORS, by_words)
         vector = model.encode([query])[0]
         reached = self._hierarchy(model.acts @ vector, model.sections @ vector, model.articles @ vector, mask)
         return Ranking(reached, {"hierarchical": RankedList.of(reached)})
@@ -253,54 +274,69 @@ class Retriever:
         found = _masked(np.where(found > 0, found, np.float32(-np.inf)), mask)
         return Ranking(found, {"bm25": RankedList.of(found)})
 
-    def _vector(self, query: str, filter: Filter, mask: Mask | None) -> Ranking:
+    def _vector(self, query: str, filter: Filter, mask: Mask | None, nearest: int) -> Ranking:
         model = self._need_model()
-        dense = _masked(self._dense(model, model.encode([query])[0], filter, model.bias), mask)
+        dense = _masked(self._dense(model, model.encode([query])[0], filter, model.bias, nearest)(), mask)
         return Ranking(dense, {"vector": RankedList.of(dense)})
 
-    def _dense(self, model: VectorModel, vector: npt.NDArray[np.float32], filter: Filter, bias: Scores) -> Scores:
-        """float32[n]: scaled cosines with a bias; what a server's search did not give comes just below what it gave."""
+    def _dense(
+        self, model: VectorModel, vector: npt.NDArray[np.float32], filter: Filter, bias: Scores, k: int
+    ) -> Callable[[], Scores]:
+        """float32[n]: scaled cosines with a bias; what a server's search did not give comes just below what it gave.
+
+        A server is asked at once and answers when the result is called for, which raises what went wrong.
+        """
         if model.nearest is None:
             dense = model.articles @ vector
             dense *= np.float32(model.scale)
             dense += bias
-            return dense
-        positions, known = model.nearest(vector, filter, NEAREST)
-        given = known[np.isfinite(known)]
-        below = np.nextafter(given.min(), np.float32(-np.inf)) if len(given) else np.float32(0)
-        dense = np.full(len(bias), below, np.float32)
-        dense[positions] = known
-        return dense
+            return lambda: dense
+        answer = model.nearest(vector, filter, k)
+        return lambda: _spread(*answer(), len(bias))
 
-    def _hybrid(self, query: str, filter: Filter, mask: Mask | None, pooled: bool) -> Ranking:
+    def _hybrid(self, query: str, filter: Filter, mask: Mask | None, pooled: bool, nearest: int) -> Ranking:
         found: dict[str, Scores] = {}
+        lists: dict[str, RankedList] = {}
+        comparable: dict[str, Scores] = {}
         lost: dict[str, LexgraphError] = {}
         model = self.model
         weights = LEXICAL_WEIGHTS if model is None else model.weights
+
+        def rank_what_is_found() -> None:
+            for name, scores in found.items():
+                if weights.get(name) and name not in lists:
+                    lists[name] = ranked = RankedList.of(_masked(scores, mask))
+                    comparable[name] = standard_scores(ranked.scores, ranked.head)
+
+        dense: Callable[[], Scores] | None = None
+        votes: Scores | None = None
+        vector: npt.NDArray[np.float32] | None = None
+        if model is not None:
+            asked: npt.NDArray[np.float32] = model.encode([query])[0]
+            vector, dense = asked, self._dense(model, asked, filter, self._bias, nearest)
+        # From here on a server may be looking for the vectors; the rest is done meanwhile.
         try:
             found |= self.index.lexical.lists(query, filter)
         except _AWAY as error:
             if model is None:
                 raise
             lost[TEXT] = error
-        votes: Scores | None = None
-        if model is not None:
-            vector = model.encode([query])[0]
+        rank_what_is_found()
+        if model is not None and vector is not None and model.questions is not None and weights.get("questions"):
+            votes = model.questions.votes(vector, len(self.corpus.articles))
+        if dense is not None:
             try:
-                found["vector"] = self._dense(model, vector, filter, self._bias)
+                found["vector"] = dense()
             except _AWAY as error:
                 if lost:
                     raise ServerUnavailable(f"{lost[TEXT]}; {error}") from None
                 lost[VECTORS] = error
-            if model.questions is not None and weights.get("questions"):
-                votes = model.questions.votes(vector, len(self.corpus.articles))
         if lost and not any(weights.get(name) for name in found):
             weights = {**LEXICAL_WEIGHTS, "vector": 1.0}  # what is left is ranked by, whatever it weighs beside the others
-        lists = {name: RankedList.of(_masked(scores, mask)) for name, scores in found.items() if weights.get(name)}
+        rank_what_is_found()
         if "vector" not in found and votes is None and not any(len(r.head) and r.head[-1] > 0 for r in lists.values()):
             # No word of the query is there.
             return Ranking(np.full(len(self.corpus.articles), -np.inf, np.float32), lists, lost)
-        comparable = {name: standard_scores(ranked.scores, ranked.head) for name, ranked in lists.items()}
         if votes is not None:
             votes = _masked(votes, mask)
             comparable["questions"] = votes
@@ -337,7 +373,8 @@ class Retriever:
         query = self.check_query(query)
         if first < 0 or offset < 0:
             raise BadQuery(f"not a page: {first} hits from {offset} on")
-        ranking = self.rank(query, mode, filter=filter, pooled=pooled)
+        nearest = NEAREST_SHALLOW if offset + first <= SHALLOW else NEAREST
+        ranking = self.rank(query, mode, filter=filter, pooled=pooled, nearest=nearest)
         scores = ranking.scores
         page = top(scores, min(offset + first, DEEPEST))[offset:]
         places = {name: ranked.places(page) for name, ranked in ranking.lists.items()}
@@ -360,3 +397,12 @@ class Retriever:
 
 def _masked(scores: Scores, mask: Mask | None) -> Scores:
     return scores if mask is None else np.where(mask, scores, np.float32(-np.inf))
+
+
+def _spread(positions: npt.NDArray[np.intp], known: Scores, n: int) -> Scores:
+    """float32[n]: known scores in their places, and all others just below the lowest of them."""
+    given = known[np.isfinite(known)]
+    below = np.nextafter(given.min(), np.float32(-np.inf)) if len(given) else np.float32(0)
+    spread = np.full(n, below, np.float32)
+    spread[positions] = known
+    return spread

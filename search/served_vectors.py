@@ -5,7 +5,7 @@ coordinates that make the order of the cosines the order of these scores (Bachra
 Recommender System Using a Euclidean Transformation for Inner-Product Spaces", RecSys 2014, section 3).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,14 +54,22 @@ class ServedVectors:
             ServerUnavailable: the server does not answer.
             QueryTimeout: it did not answer in time.
         """
+        return self.ask(query, filter, k)()
+
+    def ask(self, query: npt.NDArray[np.float32], filter: Filter, k: int) -> Callable[[], tuple[Positions, Scores]]:
+        """As `nearest`, but the server works while the caller goes on; the answer, or its error, comes when it is called."""
         asked = np.concatenate([query, np.array([1, 0], np.float32)])
-        found = self.store.nearest(self.model, "Article", asked, k, self._where(filter))
-        place = self.corpus.article_position
-        known = [(place[n.id], n.cosine) for n in found if n.id in place]  # law may have come that the index lacks
-        positions = np.array([position for position, _ in known], np.intp)
-        cosines = np.array([cosine for _, cosine in known], np.float64)
+        found = self.store.ask_nearest(self.model, "Article", asked, k, self._where(filter))
         length = np.sqrt((float(query @ query) + 1) * (1 + self.bound**2))
-        return positions, (self.scale * length * cosines).astype(np.float32)
+
+        def answer() -> tuple[Positions, Scores]:
+            neighbours = found()
+            place = self.corpus.article_position
+            positions = np.array([place.get(id, -1) for id in neighbours.ids], np.intp)
+            known = positions >= 0  # law may have come that the index of this process lacks
+            return positions[known], (self.scale * length * neighbours.cosines[known]).astype(np.float32)
+
+        return answer
 
     def _where(self, filter: Filter) -> Where:
         section = None

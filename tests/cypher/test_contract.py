@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -9,20 +10,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from neo4j.exceptions import Neo4jError
+from neo4j.exceptions import Neo4jError, ServiceUnavailable
 
 from cypher.authority import write_authority
 from cypher.dump import canonical_dump
 from cypher.embedded import EmbeddedStore
 from cypher.graph import Graph, Statements, Store
-from cypher.neo4j_graph import Neo4jStore, Server
+from cypher.neo4j_graph import Neo4jGraph, Neo4jStore, Server
 from cypher.statements import statements
 from cypher.vectors import VectorStore
 from docker.local_servers import Neo4jServer
 from gnn.subgraph_edges import exported_edges, subgraph_edges
 from ingest.loader import load_questions, read_questions
 from ingest.sources import ingest
-from schema.errors import BadQuery, GraphBusy, GraphTooNew, NotReady
+from schema.errors import BadQuery, GraphBusy, GraphTooNew, NotReady, ServerUnavailable
 from schema.labels import SCHEMA_VERSION
 from schema.records import Question
 from search.corpus import Corpus, Filter, read_corpus
@@ -188,6 +189,14 @@ def test_one_writer_at_a_time(law: Store) -> None:
         pass
 
 
+def test_a_graph_says_what_keeps_it(law: Store) -> None:
+    with law.reading() as graph:
+        told = graph.described()
+    assert re.fullmatch(
+        r"embedded, ladybug [\d.]+|Neo4j [\d.]+ community, (no Graph Data Science|Graph Data Science [\d.]+)", told
+    )
+
+
 def test_a_free_query_reads_and_cannot_write(law: Store) -> None:
     with law.reading(10) as graph:
         table = graph.query("MATCH (a:Article {act_id: $act}) RETURN a.number AS number ORDER BY number", {"act": BAKERS_ID}, 2)
@@ -325,8 +334,8 @@ def test_a_version_of_vectors_is_written_beside_another_and_dropped_without_a_tr
         assert vectors.written("one", "Article") == set()
         assert vectors.written("two", "Article") == set(corpus.articles)
         nearest = vectors.nearest("two", "Section", -np.eye(1, 64, 2, dtype=np.float32)[0], 1)
-        assert [n.id for n in nearest] == [corpus.sections[2]]
-        assert nearest[0].cosine == pytest.approx(1)
+        assert nearest.ids == [corpus.sections[2]]
+        assert nearest.cosines == pytest.approx([1])
 
 
 def test_the_subgraph_of_a_server_is_that_of_the_corpus(served: Store) -> None:
@@ -338,6 +347,32 @@ def test_the_subgraph_of_a_server_is_that_of_the_corpus(served: Store) -> None:
             found = exported_edges(graph, corpus, ("contains", "cites"), through_gds=through_gds)
             np.testing.assert_array_equal(found.edges, expected.edges)
             np.testing.assert_array_equal(found.kinds, expected.kinds)
+
+
+def test_a_job_whose_lock_went_to_another_learns_it_when_it_asks(served: Store) -> None:
+    with suppress(GraphBusy), served.exclusive("models") as check_lock:
+        check_lock()
+        with served.writing() as graph:
+            assert isinstance(graph, Neo4jGraph)
+            graph.update("MATCH (n:Lock {id: 'models'}) SET n.holder = 'another' RETURN n.id", {})
+        with pytest.raises(GraphBusy, match="went to another"):
+            check_lock()
+    with pytest.raises(GraphBusy), served.exclusive("models"):
+        raise AssertionError("the lock is another's")
+
+
+def test_errors_of_the_plugin_are_one_line(served: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served.reading() as graph:
+        gds = graph.gds
+        assert gds is not None
+
+        def away(labels: list[str]) -> dict[int, str]:
+            raise ServiceUnavailable("connection\nlost")
+
+        monkeypatch.setattr(gds, "_identifiers", away)
+        for ask in (gds.ranks, lambda: gds.edges("CITES", "Article", "Article")):
+            with pytest.raises(ServerUnavailable, match="does not answer: connection lost"):
+                ask()
 
 
 class _NoMemory(Neo4jError):

@@ -17,7 +17,7 @@ from tests.search.test_retrieval import random_model, retriever_of
 from tests.tiny_law import BAKERS_ID, MILLERS_ID
 
 Scores = npt.NDArray[np.float32]
-Found = tuple[npt.NDArray[np.intp], Scores]
+Found = Callable[[], tuple[npt.NDArray[np.intp], Scores]]
 AWAY = [ServerUnavailable("down"), QueryTimeout("slow"), NotReady("no index there")]
 
 
@@ -50,10 +50,10 @@ def without_text(index: TextIndex, error: LexgraphError = AWAY[0]) -> TextIndex:
 def away(error: LexgraphError) -> Callable[..., Found]:
     """A vector search that does not answer."""
 
-    def nearest(vector: Scores, filter: Filter, k: int) -> Found:
+    def answer() -> tuple[npt.NDArray[np.intp], Scores]:
         raise error
 
-    return nearest
+    return lambda vector, filter, k: answer
 
 
 def served(index: TextIndex, model: VectorModel) -> VectorModel:
@@ -64,7 +64,7 @@ def served(index: TextIndex, model: VectorModel) -> VectorModel:
         mask = index.corpus.passing(filter)
         allowed = np.flatnonzero(np.ones(len(scores), bool) if mask is None else mask)
         best = allowed[np.argsort(-scores[allowed])][: min(k, 3)]
-        return best, scores[best]
+        return lambda: (best, scores[best])
 
     return dataclasses.replace(model, nearest=nearest)
 

@@ -1,0 +1,99 @@
+"""The processes of one training, as ``torchrun`` starts them: the first leads, the others follow.
+
+The leader alone opens the graph, holds the lock, writes, evaluates and prints. The others wait for a training, get all that
+it is made from, do their share of each step, and end when the leader does.
+"""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, distributed, nn
+
+from schema.errors import BadSetting
+
+_Value = TypeVar("_Value")
+PATIENCE = timedelta(days=2)
+"""How long a process waits for another: the leader may encode a whole corpus before it needs the others. One that dies is
+noticed by ``torchrun``, which ends them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """One of the processes of a training.
+
+    Attributes:
+        rank: its number, from 0, which leads; size: how many there are.
+        device: where it computes.
+        neighbours: processes on its machine, itself among them.
+    """
+
+    rank: int
+    size: int
+    device: torch.device
+    neighbours: int = 1
+
+    @property
+    def leads(self) -> bool:
+        """Whether this is the process that reads, writes and decides."""
+        return self.rank == 0
+
+    def share(self, n: int) -> slice:
+        """Which of n questions of a batch are this process's: shares of equal size, to one."""
+        return slice(n * self.rank // self.size, n * (self.rank + 1) // self.size)
+
+    def from_leader(self, value: _Value) -> _Value:
+        """The leader's value, in every process; what the others give is ignored. Picklable."""
+        if self.size == 1:
+            return value
+        box: list[Any] = [value]
+        distributed.broadcast_object_list(box, src=0, device=torch.device("cpu"))
+        return box[0]
+
+    def add_up(self, model: nn.Module, loss: Tensor) -> float:
+        """Sum the gradients of a model, and the loss, over all processes; the loss.
+
+        Each has given its part of one mean, so that the sum is the gradient of the whole batch.
+        """
+        if self.size == 1:
+            return loss.item()
+        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+        parts = [*(gradient.flatten() for gradient in gradients), loss.detach().reshape(1)]
+        whole = torch.cat(parts)  # one message, not one a parameter
+        distributed.all_reduce(whole)
+        for gradient, total in zip(gradients, whole.split([len(part) for part in parts]), strict=False):
+            gradient.copy_(total.view_as(gradient))
+        return whole[-1].item()
+
+
+def alone() -> Ranks:
+    """The one process of a training that nobody shares."""
+    return Ranks(0, 1, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+
+
+@contextmanager
+def ranks() -> Generator[Ranks]:
+    """The processes that ``torchrun`` started, joined while the block runs; this one alone where it did not.
+
+    Raises:
+        BadSetting: there are more processes on this machine than GPUs.
+    """
+    if "TORCHELASTIC_RUN_ID" not in os.environ or int(os.environ["WORLD_SIZE"]) == 1:
+        yield alone()
+        return
+    local, neighbours = int(os.environ["LOCAL_RANK"]), int(os.environ["LOCAL_WORLD_SIZE"])
+    gpus = torch.cuda.device_count()
+    if 0 < gpus < neighbours:
+        raise BadSetting(f"torchrun: {neighbours} processes, but {gpus} GPUs: --nproc-per-node {gpus}")
+    device = torch.device("cuda", local) if gpus else torch.device("cpu")
+    if gpus:
+        torch.cuda.set_device(device)
+    # What is not on a GPU, the inputs and decisions, goes by gloo all the same.
+    distributed.init_process_group("cpu:gloo,cuda:nccl" if gpus else "gloo", timeout=PATIENCE)
+    # Not taken apart when the block fails: the others wait in a step that will not come, and torchrun ends them.
+    yield Ranks(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), device, neighbours)
+    distributed.destroy_process_group()
