@@ -1,0 +1,170 @@
+"""Reader of the project's own lines: law and questions as anybody can write them.
+
+Each line is an object with a ``type``. An ``act`` begins an act; the ``article`` lines that follow are its articles, in
+reading order, each with the headings above it; a ``question`` may stand anywhere::
+
+    {"type": "act", "id": "be/code-civil", "jurisdiction": "be", "kind": "code", "title": "Code civil", "language": "fr"}
+    {"type": "article", "number": "1382", "path": ["Livre III", "Titre IV"], "text": "Tout fait quelconque…"}
+    {"type": "question", "id": "q1", "text": "Qui répond du dommage ?", "relevant": ["be/code-civil/1382"], "split": "test"}
+
+Further fields of an act: ``valid_from``, ``valid_to``, ``published``, ``updated`` (ISO 8601), ``status``, ``eli``,
+``celex``, ``licence``, ``short_title``, ``subjects``, ``preamble``, and ``relations``, a list of ``{"type": "TRANSPOSES",
+"target": "eu/32016L0680"}``. Of an article: ``heading``, ``source_id``, and ``cites``, a list of ``{"start", "end",
+"target"}``. Of a question: ``description``, ``source``, ``split`` (train, development, test).
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any, cast
+
+from ingest.lines import Json, Unreadable, json_lines, starts_with, text_of
+from ingest.tree import Cited, TreeBuilder
+from schema.records import Act, Question, Read, Rejected, Relation, RelationType
+
+FILE_PATTERN = "*.jsonl*"
+_START = re.compile(rb'^\s*\{.{0,500}"type"\s*:\s*"(?:act|question)"', re.DOTALL)
+_ID = re.compile(r"^[a-z][a-z0-9-]{0,30}/[^\s/?#]{1,180}$")
+_RELATIONS: frozenset[RelationType] = frozenset({"CITES", "TRANSPOSES", "AMENDS", "REPEALS", "CONSOLIDATES"})
+_DEEPEST = 30
+
+
+def recognises(path: Path) -> bool:
+    """Whether the first line of a file begins an act, or is a question."""
+    return bool(_START.match(starts_with(path)))
+
+
+def read(path: Path) -> Iterator[Read]:
+    """The acts and questions of a file.
+
+    Raises:
+        MissingFile: there is no such file.
+        BadSource: it breaks off, or a line is longer than any record.
+    """
+    builder: TreeBuilder | None = None
+    rejected: list[Rejected] = []
+    relations: list[Relation] = []
+    seen: dict[str, str] = {}
+    for found in json_lines(path):
+        if isinstance(found, Rejected):
+            rejected.append(found)
+            continue
+        place, row = found
+        try:
+            kind = row.get("type")
+            if kind == "act":
+                act = _act(row)
+                if act.id in seen:
+                    raise Unreadable("$.id", f"repeated identifier: {act.id} is on {seen[act.id]}")
+                if builder is not None:
+                    yield builder.tree(rejected, relations)
+                    rejected = []
+                builder, relations, seen[act.id] = TreeBuilder(act), _relations(act, row), place
+            elif kind == "article":
+                if builder is None:
+                    raise Unreadable("$", "an article before any act")
+                _article(builder, row)
+            elif kind == "question":
+                yield _question(row, path)
+            else:
+                raise Unreadable("$.type", f"neither act, article nor question: {kind!r:.60}")
+        except Unreadable as error:
+            where, reason = error.args
+            if row.get("type") == "act" and builder is not None:
+                yield builder.tree(rejected, relations)
+                # Its articles must not become those of the act before.
+                builder, rejected, relations = None, [], []
+            rejected.append(Rejected(path.name, f"{place}, {where}", reason, row))
+    if builder is not None:
+        yield builder.tree(rejected, relations)
+    else:
+        yield from rejected
+
+
+def _act(row: Json) -> Act:
+    id = text_of(row, "$", "id")
+    if not _ID.match(id):
+        raise Unreadable("$.id", f"not an identifier such as be/code-civil: {id[:60]!r}")
+    title = " ".join(text_of(row, "$", "title").split())
+    if not title:
+        raise Unreadable("$.title", "an act without a title")
+    return Act(
+        id=id,
+        jurisdiction=text_of(row, "$", "jurisdiction") or id.split("/")[0],
+        kind=text_of(row, "$", "kind") or "act",
+        title=title,
+        language=text_of(row, "$", "language") or "fr",
+        source="jsonl",
+        source_id=text_of(row, "$", "source_id"),
+        subjects=tuple(_texts(row, "subjects")),
+        **{name: text_of(row, "$", name) for name in ("status", "eli", "celex", "licence", "short_title", "preamble")},
+        **{name: _date(row, name) for name in ("valid_from", "valid_to", "published", "updated")},
+    )
+
+
+def _relations(act: Act, row: Json) -> list[Relation]:
+    found = row.get("relations") or []
+    if not isinstance(found, list):
+        raise Unreadable("$.relations", "not a list")
+    relations: list[Relation] = []
+    for n, item in enumerate(cast(list[Any], found)):
+        entry = cast(Json, item) if isinstance(item, dict) else {}
+        place = f"$.relations[{n}]"
+        kind, target = entry.get("type"), text_of(entry, place, "target")
+        if kind not in _RELATIONS or not target:
+            raise Unreadable(place, f"not a relation with a type ({', '.join(sorted(_RELATIONS))}) and a target")
+        relations.append(Relation(act.id, kind, target, "metadata", text_of(entry, place, "evidence")))
+    return relations
+
+
+def _article(builder: TreeBuilder, row: Json) -> None:
+    path = _texts(row, "path")
+    if len(path) > _DEEPEST:
+        raise Unreadable("$.path", f"{len(path)} headings; at most {_DEEPEST} are read")
+    text = text_of(row, "$", "text").strip()
+    cited: list[Cited] = []
+    for n, item in enumerate(cast(list[Any], row.get("cites") or [])):
+        entry = cast(Json, item) if isinstance(item, dict) else {}
+        start, end, target = entry.get("start"), entry.get("end"), text_of(entry, f"$.cites[{n}]", "target")
+        if not (isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(text) and target):
+            raise Unreadable(f"$.cites[{n}]", "not a target and a range of the text")
+        cited.append(Cited(start, end, target))
+    builder.article(
+        builder.below(path),
+        text_of(row, "$", "number") or "sans numéro",
+        text,
+        heading=text_of(row, "$", "heading"),
+        source_id=text_of(row, "$", "source_id"),
+        cited=cited,
+    )
+
+
+def _question(row: Json, path: Path) -> Question:
+    id, text = text_of(row, "$", "id"), text_of(row, "$", "text").strip()
+    relevant = _texts(row, "relevant")
+    if not id or not text or not relevant:
+        raise Unreadable("$", "a question needs an id, a text and relevant articles")
+    source = text_of(row, "$", "source") or path.name.split(".")[0]
+    split = text_of(row, "$", "split")
+    if split not in ("", "train", "development", "test"):
+        raise Unreadable("$.split", f"neither train, development nor test: {split[:40]!r}")
+    question = Question(f"{source}/{id}", text, text_of(row, "$", "description"), source, tuple(relevant))
+    return replace(question, split=split, split_by_dossier=split)
+
+
+def _texts(row: Json, name: str) -> list[str]:
+    value = row.get(name) or []
+    if not isinstance(value, list):
+        raise Unreadable(f"$.{name}", "not a list of texts")
+    found = [text_of({"": item}, f"$.{name}", "").strip() for item in cast(list[Any], value)]
+    return [text for text in found if text]
+
+
+def _date(row: Json, name: str) -> date | None:
+    text = text_of(row, "$", name)
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise Unreadable(f"$.{name}", f"a date that is none: {text[:40]!r}") from None

@@ -1,0 +1,139 @@
+"""JSON lines and CSV, plain or compressed, record by record: memory does not grow with the file."""
+
+import csv
+import gzip
+import io
+import json
+import lzma
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import IO, Any, cast
+
+from schema.errors import BadSource, MissingFile
+from schema.records import Rejected
+
+LONGEST_LINE = 64 << 20
+"""Bytes of a line that is read; the longest real act has 2 MB."""
+_SHOWN = 1000
+
+Json = dict[str, Any]
+
+
+class Unreadable(Exception):
+    """A record that cannot be read: (place in it, reason)."""
+
+
+def opened(path: Path) -> AbstractContextManager[IO[bytes]]:
+    """A file for reading, unpacked where its name says that it is compressed."""
+    if path.suffix == ".xz":
+        return lzma.open(path, "rb")
+    return cast(IO[bytes], gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+
+
+def starts_with(path: Path, count: int = 4096) -> bytes:
+    """The first bytes of a file's content; none where it cannot be read."""
+    try:
+        with opened(path) as stream:
+            return stream.read(count)
+    except (OSError, EOFError, lzma.LZMAError, zlib.error):
+        return b""
+
+
+@contextmanager
+def _whole(path: Path, place: list[str]) -> Generator[None]:
+    """Errors of the file as a whole, with the place that was reached."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise MissingFile(f"{path}: no such file") from None
+    except (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise BadSource(path, place[0], f"the compressed file breaks off: {error}") from None
+
+
+def json_lines(path: Path) -> Iterator[tuple[str, Json] | Rejected]:
+    """The objects of a file of JSON lines, each with the place of its line; a line that is none is rejected.
+
+    Raises:
+        MissingFile: there is no such file.
+        BadSource: it breaks off, or a line is longer than any record.
+    """
+    place = ["line 1"]
+    number = 0
+    with _whole(path, place), opened(path) as stream:
+        while line := stream.readline(LONGEST_LINE + 1):
+            number += 1
+            place[0] = f"line {number}"
+            if len(line) > LONGEST_LINE:
+                raise BadSource(path, place[0], f"longer than {LONGEST_LINE >> 20} MiB: no record is")
+            if not line.strip():
+                continue
+            try:
+                found = json_object(line)
+            except Unreadable as error:
+                where, reason = error.args
+                yield Rejected(path.name, f"{place[0]}, {where}", reason, line[:_SHOWN].decode("utf-8", "replace"))
+                continue
+            yield place[0], found
+
+
+def json_object(line: bytes) -> Json:
+    """The JSON object in a line.
+
+    Raises:
+        Unreadable: there is none.
+    """
+    try:
+        found: object = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"byte {error.start}", "not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise Unreadable(f"column {error.colno}", f"not JSON: {error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("$", f"not JSON that can be read: {str(error)[:100]}") from None
+    if not isinstance(found, dict):
+        raise Unreadable("$", "not an object")
+    return cast(Json, found)
+
+
+def csv_rows(path: Path, wanted: frozenset[str], *, delimiter: str = ",") -> Iterator[tuple[str, dict[str, str]]]:
+    """The rows of a CSV file by the names of its first line, each with the place of its line.
+
+    Raises:
+        MissingFile: there is no such file.
+        BadSource: not UTF-8 text, not CSV, or a column of ``wanted`` is missing.
+    """
+    place = ["line 1"]
+    csv.field_size_limit(LONGEST_LINE)
+    with _whole(path, place), opened(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
+        reader = csv.DictReader(text, delimiter=delimiter)
+        try:
+            missing = wanted - set(reader.fieldnames or ())
+            if missing:
+                raise BadSource(path, "line 1", f"columns are missing: {', '.join(sorted(missing))}")
+            for row in reader:
+                place[0] = f"line {reader.line_num}"
+                yield place[0], {str(name): value or "" for name, value in row.items() if isinstance(name, str)}
+        except UnicodeDecodeError as error:
+            raise BadSource(path, f"after line {reader.line_num}, byte {error.start}", "not UTF-8 text") from None
+        except csv.Error as error:
+            raise BadSource(path, f"line {reader.line_num}", f"not CSV: {error}") from None
+
+
+def text_of(row: Json, place: str, name: str) -> str:
+    """A text of an object; "" where there is none.
+
+    Raises:
+        Unreadable: it is something else, or no UTF-8 can hold it.
+    """
+    value = row.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise Unreadable(f"{place}.{name}", f"not text: {value!r:.60}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Unreadable(f"{place}.{name}", "holds half a character (a lone surrogate)") from None
+    return value
