@@ -15,9 +15,11 @@ Every pattern is bounded or free of overlapping repeats, so that the time grows 
 """
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
+from operator import attrgetter
 from typing import Literal
 
 from ingest.act_names import ActName, act_names_at, back_noun, likeness, names_of, title_words, without_words
@@ -52,7 +54,8 @@ _ORDINAL = (
 _QUALIFIER = re.compile(
     rf"""
     \s?,?\s?(?:
-      (?:aux?\s|les?\s)?(?:§{{1,2}}|(?:paragraphes|alinéas|points|lettres|tirets|phrases|numéros|paragraphs|points|subparagraphs)\b)\s?
+      (?:aux?\s|les?\s)?(?:§{{1,2}}|(?:paragraphes|alinéas|points|lettres|tirets|phrases|numéros|paragraphs
+        |points|subparagraphs)\b)\s?
         {_UNIT}(?:(?:,\s?|\s(?:et|ou|à|and|or|to)\s){_UNIT}){{0,12}}
       |(?:au\s|à\sl['’]|le\s|l['’])?(?:paragraphe|par\.|alinéa|al\.|point|lettre|sous|tiret|phrase|numéro|littera|lit\.|sub|paragraph|subparagraph|indent)
         \s?(?:lettre\s|n°\s)?(?:{_UNIT}(?:\s?\([a-z0-9]{{1,4}}\)){{0,3}}|premi[eè]re?)
@@ -78,7 +81,10 @@ _OF = re.compile(
     r"\s?,?\s(?:(?P<said>dudit|de\sladite|desdits|desdites|de\scette|de\sce|of\sthat|of\sthe\ssaid)|du|de\sla|de\sl['’]|des|d['’]un[e]?|d['’]"
     r"|of\sthe|of|(?:prévue?s?|figurant)\s(?:par|dans)\s(?:la|le|l['’]))\s?"
 )
-_ACT_NOUN = r"code|loi|décret-loi|décret|ordonnance|arrêté|règlement|directive|décision|regulation|decision|law|constitution|convention|statuts?"
+_ACT_NOUN = (
+    r"code|loi|décret-loi|décret|ordonnance|arrêté|règlement|directive|décision|regulation|decision|law|constitution|convention"
+    r"|statuts?"
+)
 _OWN = re.compile(
     rf"(?:présente?s?|this)\s(?:(?P<act>{_ACT_NOUN})\b|(?P<section>sous-section|section|chapitre|titre|livre|partie|chapter|title|part"
     r"|sous-paragraphe|paragraphe)\b|(?P<article>article|annexe|accord|arrangement)\b)",
@@ -101,7 +107,10 @@ _SECTION_KIND = (
     r"sous-section|sous-paragraphe|section|chapitre|titre|livre|partie|chapter|title|part|subsection|Sous-section|Section|Chapitre|Titre"
     r"|Livre|Partie|Chapter|Title|Part"
 )
-_SECTION_NUMBER = rf"(?:[IVXLC]{{1,7}}(?:er)?|\d{{1,3}}(?:er|re)?|premier|première|unique|préliminaire|1er)(?:\s?(?:{_SUFFIX}))?(?![\w°'’]|-\w|\.\d)(?!\s[%€])"
+_SECTION_NUMBER = (
+    rf"(?:[IVXLC]{{1,7}}(?:er)?|\d{{1,3}}(?:er|re)?|premier|première|unique|préliminaire|1er)(?:\s?(?:{_SUFFIX}))?"
+    r"(?![\w°'’]|-\w|\.\d)(?!\s[%€])"
+)
 _SECTION = re.compile(rf"(?P<kind>{_SECTION_KIND}|paragraphe)s?\s(?P<number>{_SECTION_NUMBER})|(?P<nth>{_ORDINAL})\s[Pp]artie\b")
 _SECTION_MORE = re.compile(
     rf"(?:,|\s(?:et|ou|and|or))\s(?:(?:du|de\sla|la|le|les|aux?)\s)?(?P<number>{_SECTION_NUMBER})(?!\s(?:alinéa|\w{{4,}}))"
@@ -174,6 +183,8 @@ _DEFINED = re.compile(
     r"ci-après\s?(?:,\s?)?(?:\w{4,12}\s){0,2}[:«“„\"\s]{0,4}(?:la\s|le\s)?[«“„\"\s]{0,3}(?P<noun>loi|règlement|directive|décret|arrêté)\b",
     re.IGNORECASE,
 )
+_RECENT = 100
+"""What a text refers back to is looked for among so many citations before it, no more."""
 _SENTENCE = 2000
 """A sentence is looked for no further back than this, in characters."""
 
@@ -469,14 +480,11 @@ class _Scan:
         rest = self.found[group:]
         if rest:
             preposed = self.preposed[1] if self.preposed[0] == start else ""
-            kept = [found for found in rest if self._settle(found, preposed, end)]
+            for found in rest:
+                found.act = preposed or self._default_act(found.place.split("..")[0], found.start, end)
             if not (group == first and self.open_from >= 0 and self._is_joined(start)):
                 self.open_from = group
             self.open_end = end
-            if len(kept) < len(rest):
-                for found in rest:
-                    if found not in kept:
-                        found.act = ""
         else:
             self.open_from = -1
         return end
@@ -513,11 +521,6 @@ class _Scan:
 
     def _goes_on(self, at: int) -> bool:
         return _LIST_GOES_ON.match(self.text, at) is not None
-
-    def _settle(self, found: _Found, preposed: str, end: int) -> bool:
-        """Give the act to an article without one of its own; False where the text does not tell it."""
-        found.act = preposed or self._default_act(found.place.split("..")[0], found.start, end)
-        return bool(found.act)
 
     def _default_act(self, number: str, start: int, end: int) -> str:
         context = self.context
@@ -569,7 +572,7 @@ class _Scan:
 
     # The act behind "du", "de la"
 
-    def _governor(self, at: int, is_inserted: bool = False) -> _Governor | None:
+    def _governor(self, at: int, is_inserted: bool = False, may_be_section: bool = True) -> _Governor | None:
         """The act that the words from here on name as the one that an article belongs to; None where they name none."""
         of = _OF.match(self.text, at)
         if not of:
@@ -597,10 +600,10 @@ class _Scan:
         named = self._named(begin)
         if named:
             return named
-        section = _SECTION.match(text, begin)
+        section = _SECTION.match(text, begin) if may_be_section else None
         if section:
-            chain = self._chain(section)
-            return self._governor(chain[-1][1]) or _Governor(self.context.act, chain[-1][1])
+            end = self._chain(section)[-1][1]
+            return self._governor(end, may_be_section=False) or _Governor(self.context.act, end)
         instrument = _INSTRUMENT.match(text, begin)
         # Behind a comma it may as well be the next thing of a list ("l'article 5, de l'arrêté …").
         if not instrument or is_apart or of[0].strip().startswith("d'un"):
@@ -650,7 +653,8 @@ class _Scan:
     def _earlier(self, noun: str, at: int) -> str:
         """The act last named by a noun before this place; what new words name counts only among themselves."""
         zone = self._zone(at)
-        named = (name for name in reversed(self.named) if name.noun == noun and self._zone(name.start) in (None, zone))
+        recent = islice(reversed(self.named), _RECENT)
+        named = (name for name in recent if name.noun == noun and self._zone(name.start) in (None, zone))
         here = next((self._act(name.name) for name in named), "")
         return here or self._act(self.context.spoken.get(noun, ""))
 
@@ -766,14 +770,19 @@ class _Scan:
             self.found.append(_Found(start, end, "article", "", whole=whole, is_relative=True))
 
     def _zone(self, at: int) -> _Zone | None:
-        return next((zone for zone in self.zones if zone.start <= at < zone.end), None) if self.zones else None
+        if not self.zones:
+            return None
+        before = bisect_right(self.zones, at, key=_zone_start) - 1
+        return self.zones[before] if before >= 0 and at < self.zones[before].end else None
 
     def _zone_act(self, zone: _Zone) -> str:
         """The act that quoted words are to stand in: the one that is spoken of before them."""
         if zone.start not in self.zone_acts:
             own = self.context.act if self.context.is_lettered else self.context.amends
-            named = next((name for name in reversed(self.named) if name.end <= zone.start), None)
-            cited = next((f for f in reversed(self.found) if f.end <= zone.start and self._zone(f.start) is None), None)
+            before = zone.start
+            named = next((name for name in islice(reversed(self.named), _RECENT) if name.end <= before), None)
+            recent = islice(reversed(self.found), _RECENT)
+            cited = next((found for found in recent if found.end <= before and self._zone(found.start) is None), None)
             if cited and (not named or cited.start > named.start or cited.act_words):
                 own = cited.act or (self.context.act if self.context.is_lettered else "")
             elif named:
@@ -782,6 +791,7 @@ class _Scan:
         return self.zone_acts[zone.start]
 
 
+_zone_start = attrgetter("start")
 _CHAIN = re.compile(
     r"(?:[\s,;]|l['’]|(?:et|ou|ainsi|que|qu|and|or|à|de|du|aux?|des|par|les?|la|the|of|to|dispositions|alinéas?|phrases?|paragraphes?"
     rf"|[IVX]{{1,5}}|\d{{1,2}}°|[a-z]|{_ORDINAL})(?![\w])['’]?){{0,40}}"
@@ -810,15 +820,16 @@ def _amended_zones(text: str, context: Context) -> list[_Zone]:
 def _quote_end(text: str, at: int) -> int:
     """Past the words quoted from here on, with the quoted paragraphs that follow them at once."""
     while True:
-        closing = min((place for mark in "»”" if (place := text.find(mark, at)) >= 0), default=-1)
-        if closing < 0:
+        closing = _CLOSING.search(text, at)
+        if not closing:
             return len(text)
-        again = _QUOTED_AGAIN.match(text, closing + 1)
+        again = _QUOTED_AGAIN.match(text, closing.end())
         if not again:
-            return closing + 1
+            return closing.end()
         at = again.end()
 
 
+_CLOSING = re.compile("[»”]")
 _QUOTED_AGAIN = re.compile(r"\s?[.;,]?\s?[«“]")
 
 
