@@ -216,7 +216,10 @@ def _code_name(words: str, jurisdiction: str) -> str:
 
 
 def names_of(act: Act) -> set[str]:
-    """Every name that an act answers to, by its title, its CELEX number and its publisher's identifier."""
+    """Every name that an act answers to, by its title, its CELEX number and its publisher's identifier.
+
+    Each that has words of the title is there without them too.
+    """
     names = _own_names(act)
     for name in list(names):
         # "le règlement du 26 janvier 2016" may leave out that it is one of the Grand Duke's.
@@ -224,7 +227,7 @@ def names_of(act: Act) -> set[str]:
         short = re.sub(r"^(reglement|arrete)-[a-z-]+", r"\1", rest)
         if rest and short != rest:
             names.add(f"{jurisdiction}:{short}")
-    return names
+    return names | {without_words(name) for name in names}
 
 
 def _own_names(act: Act) -> set[str]:
