@@ -101,7 +101,7 @@ _ANOTHER = re.compile(
     re.IGNORECASE,
 )
 _TITLE_WORDS = re.compile(
-    rf"(?:\s(?:{_SAID}))?\s((?:concernant|relati(?:f|ve)s?|portant|sur|ayant|pour|en\svue|de\smise|dite|tendant|contre|[a-zéèê]{{2,20}}ant)"
+    rf"(?:\s(?:{_SAID}))?\s((?:concernant|relati(?:f|ve)s?|portant|sur|ayant|en\svue|de\smise|dite|tendant|contre|(?!avant|pendant|durant|devant|suivant)[a-zéèê]{{2,20}}ant)"
     r"\b(?:(?:\s|['’´-]|"
     r",\s(?!(?:ils?|elles?|l[ae]s?|l['’]|ce|cette|en|et|au?x?|à|dans|pour|sans|ainsi|par|une?|qui|dont|sous|tout|si|modifiée?)\b))"
     r"(?!(?:est|sont|telle?|ne|a\sété|ci-après)\b)(?:[\da-z][).]\s)?\w{1,40}){1,20})"

@@ -316,6 +316,7 @@ def _named_throughout(tree: ActTree) -> _Spoken:
     last: dict[str, str] = {}
     head = min(len(tree.act.title), 40)  # the title's own beginning names the act itself
     plain = Context(tree.act.jurisdiction, tree.act.id)
+    own = names_of(tree.act)
     for text in (tree.act.title[head:], *(article.text for article in tree.articles)):
         spoken.before.append(last)
         zones = None
@@ -333,7 +334,7 @@ def _named_throughout(tree: ActTree) -> _Spoken:
                     zones = _amended_zones(text, plain)
                 # What is amended is named first; what is named behind it belongs to the new words.
                 is_free = not (is_amending and name.noun in heard) and not any(z.start <= place < z.end for z in zones)
-                if name.certain and is_free:
+                if name.certain and is_free and without_words(name.name) not in own:
                     heard.add(name.noun)
                     last = {**last, name.noun: name.name, "": name.name}
                     defined = _DEFINED.search(text, at, at + 400) if "ci-après" in text else None
@@ -537,7 +538,8 @@ class _Scan:
         if lettered:
             return self._earlier_in_sentence(start, "code")
         if self.may_amend and self._is_amended(start, end):
-            return self._act(self.named[-1].name if self.named else context.spoken.get("", context.amends))
+            act = self._act(self.named[-1].name if self.named else context.spoken.get("", context.amends))
+            return act if act != context.act or context.numbers is None or _has(context.numbers, number) else ""
         if context.numbers is not None and not _has(context.numbers, number):
             return self._earlier_in_sentence(start, "")
         return context.act

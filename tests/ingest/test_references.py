@@ -148,7 +148,7 @@ def _tree() -> ActTree:
     parents = ["fr/T", *ids]
     sections = [
         Section(id, act.id, parent, i, id.split("/")[-1], "", i + 1)
-        for i, (id, parent) in enumerate(zip(ids, parents, strict=True))
+        for i, (id, parent) in enumerate(zip(ids, parents[:-1], strict=True))
     ]
     articles = [
         Article(f"fr/T/L{n}", act.id, ids[-1], n, f"L. {n}", "", "au présent titre, à l'article L. 2 ou L. 9 du code rural", "fr")
