@@ -109,11 +109,11 @@ _SECTION_KIND = (
 )
 _SECTION_NUMBER = (
     rf"(?:[IVXLC]{{1,7}}(?:er)?|\d{{1,3}}(?:er|re)?|premier|première|unique|préliminaire|1er)(?:\s?(?:{_SUFFIX}))?"
-    r"(?![\w°'’]|-\w|\.\d)(?!\s[%€])"
+    r"(?![\w°'’]|-\w|\.\w)(?!\s[%€])"
 )
 _SECTION = re.compile(rf"(?P<kind>{_SECTION_KIND}|paragraphe)s?\s(?P<number>{_SECTION_NUMBER})|(?P<nth>{_ORDINAL})\s[Pp]artie\b")
 _SECTION_MORE = re.compile(
-    rf"(?:,|\s(?:et|ou|and|or))\s(?:(?:du|de\sla|la|le|les|aux?)\s)?(?P<number>{_SECTION_NUMBER})(?!\s(?:alinéa|\w{{4,}}))"
+    rf"(?:,|\s(?:et|ou|à|and|or|to))\s(?:(?:du|de\sla|la|le|les|aux?)\s)?(?P<number>{_SECTION_NUMBER})(?!\s(?:alinéa|\w{{4,}}))"
 )
 _WITHIN = re.compile(r"\s(?:du|de\sla|of)\s")
 _SIDE = re.compile(r"partie\s(législative|réglementaire)\b")

@@ -85,6 +85,7 @@ CITED = [
         "aux chapitres II et III du titre IV du code de commerce",
         ["fr:code:code de commerce#/titre-4/chapitre-2", "fr:code:code de commerce#/titre-4/chapitre-3"],
     ),
+    (LAW, "des chapitres IV à VI du règlement (UE) 2018/273", ["eu/32018R0273#/chapitre-4", "eu/32018R0273#/chapitre-6"]),
     (DIRECTIVE, "Chapter III of this Directive", ["eu/32016L0680#/chapitre-3"]),
     # What refers back, and to what stands around
     (CODE, "l'article précédent et l'article suivant", ["fr/T/L1", "fr/T/L3"]),
