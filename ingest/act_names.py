@@ -67,11 +67,14 @@ _FOUNDED = {"leg-constitution": "constitution"}
 
 def _code_pattern() -> str:
     names = sorted({name.strip() for name in re.split(r"[;\n]", _CODES) if name.strip()}, key=len, reverse=True)
-    return "|".join(re.escape(name).replace(r"\ ", r"\s").replace("'", "['’´]") for name in names)
+    # A long name is one even where the blank behind it is missing; "code rural" may be the beginning of another word.
+    patterns = [re.escape(name) + ("" if len(name) > _LONG_NAME else r"\b") for name in names]
+    return "|".join(pattern.replace(r"\ ", r"\s").replace("'", "['’´]") for pattern in patterns)
 
 
+_LONG_NAME = 20
 _CODE = re.compile(
-    rf"(?:nouveau\s)?(?:(?:{_code_pattern()})\b|(?P<free>code\s(?:général\s)?(?:de\sla\s|de\sl['’´]|du\s|des\s|d['’´])"
+    rf"(?:nouveau\s)?(?:{_code_pattern()}|(?P<free>code\s(?:général\s)?(?:de\sla\s|de\sl['’´]|du\s|des\s|d['’´])"
     r"(?!bonnes?\b|conduite|déontologie|accès|présente?|même|pratiques?)\w{3,30}))(?P<state>\s\((?:nouveau|ancien)\))?",
     re.IGNORECASE,
 )
@@ -94,6 +97,9 @@ _DATED = re.compile(
     (?:(?:,?\s(?:du|en\sdate\sdu|des)|(?<=L\.))\s{_DAY})?
     """,
     re.VERBOSE | re.IGNORECASE,
+)
+_BYNAMES = re.compile(
+    r"communale|électorale|hypothécaire|budgétaire|établissement|générale\sdes\simpôts|habilitation", re.IGNORECASE
 )
 _ANOTHER = re.compile(
     r"(?:\s?,|\s(?:et|ou))(?:\s(?:et|ou|du|des|de|au|celle|celui)){0,3}\s"
@@ -172,7 +178,7 @@ def _dated_names(text: str, start: int, jurisdiction: str) -> list[ActName]:
         groups = [match[f"{prefix}{part}"] for part in ("day", "month", "year")]
         if serial and not groups[0] and prefix:
             groups = [match[part] for part in ("day", "month", "year")]
-        names.append(ActName(f"{head}:{_rest(text, match.end(), serial, groups)}", at, match.end(), noun))
+        names.append(ActName(f"{head}:{_rest(text, match.end(), serial, groups, found['manner'])}", at, match.end(), noun))
         match = _ANOTHER.match(text, match.end()) if plural else None
         if match:
             prefix = "d"
@@ -180,12 +186,14 @@ def _dated_names(text: str, start: int, jurisdiction: str) -> list[ActName]:
     return names
 
 
-def _rest(text: str, end: int, serial: str | None, day: list[str | None]) -> str:
+def _rest(text: str, end: int, serial: str | None, day: list[str | None], manner: str) -> str:
     if serial:
         return re.sub(r"\s", "", serial).replace("‑", "-")
     date = f"{day[2]}-{_MONTHS[fold((day[1] or '').lower())]:02d}-{int(day[0] or 0):02d}"
     words = _TITLE_WORDS.match(text, end)
-    return f"{date}:{slug(words[1])}" if words else date
+    # "La loi communale", "la loi électorale": by such a word one is known as others are by their titles.
+    told = "-".join([slug(word) for word in _BYNAMES.findall(manner)] + ([slug(words[1])] if words else []))
+    return f"{date}:{told}" if told else date
 
 
 def _kind(noun: str, manner: str) -> str:
@@ -243,7 +251,8 @@ def _own_names(act: Act) -> set[str]:
         dated = _DATED.match(title)
         if dated and dated["day"]:
             head = f"{act.jurisdiction}:{_kind(dated['kind'], dated['manner'])}"
-            names.add(f"{head}:{_rest(title, dated.end(), None, [dated['day'], dated['month'], dated['year']])}")
+            day = [dated["day"], dated["month"], dated["year"]]
+            names.add(f"{head}:{_rest(title, dated.end(), None, day, dated['manner'])}")
         if title.lower().startswith("constitution"):
             names.add(f"{act.jurisdiction}:constitution")
         source = _SOURCE.match(act.source_id)

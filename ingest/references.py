@@ -36,7 +36,7 @@ _NUMBER = re.compile(
     rf"""
     (?P<lettered>(?:L\.?\s?O|[LRDA])\s?\.?\s?(?:\*{{1,2}}\s?)?\.?\s?\d{{1,4}}(?:\s?[-‑–]\s?\d{{1,4}}(?!\d|\s?°))*+{_CAPITAL}?
         (?:\s(?:{_SUFFIX})\b)?+(?:-\d+)?+(?!\d|-\w))
-    |(?P<plain>(?:(?P<arabic>\d{{1,4}})(?:\s?er\b|ère\b|[a-d]\b)?(?:[-‑]\d{{1,3}}(?!\d))*|premier|[Ii]er\b|[IVXLC]{{1,6}}\b(?!\.\d))
+    |(?P<plain>(?:(?P<arabic>\d{{1,4}})(?:\s?er\b|ère\b|[a-d]\b)?(?:\s?[-‑]\d{{1,3}}(?!\d))*|premier|[Ii]er\b|[IVXLC]{{1,6}}\b(?!\.\d))
         (?:\s?(?:{_SUFFIX})\b)?(?:[-‑]\d{{1,3}}(?!\d)){{0,3}}{_CAPITAL}?(?:\s(?:{_SUFFIX})\b)?)(?![\w°/%]|[.,]\d)
     """,
     re.VERBOSE,
@@ -44,7 +44,7 @@ _NUMBER = re.compile(
 _LETTER = re.compile(r"[A-Z]")
 # Behind the comma or "et" of a list a bare number must not be the beginning of something else ("et 6 mois").
 _LIST_GOES_ON = re.compile(
-    r"\s?(?:[,;.:)\]»”\n(]|$)|\s(?:et|ou|à|and|or|to|du|de|des|d['’]|dudit|of|ainsi|ci-|précité|susvisé|est|sont|ne|ni)"
+    r"\s?(?:[,;.:)\]»”\n(]|$)|\s(?:et|ou|à|and|or|to|du|de|des|d['’]|dudit|of|ainsi|ci-|nouveau|précité|susvisé|est|sont|ne|ni)"
 )
 _UNIT = r"(?:\d{1,3}(?:er|ère|°|[a-z])?\)?|\([a-z0-9]{1,4}\)|[a-zA-Z]\)|[ivxIVX]{1,5}\b\)?|[a-z]\b|premi[eè]re?)(?!\w)"
 _ORDINAL = (
@@ -71,11 +71,12 @@ _QUALIFIER = re.compile(
 _AFTERWARDS = re.compile(
     r"\s(?:et\ssuivants?|et\ss\.|(?:précité|susvisé|susmentionné|modifié|visé)e?s?|ci-dessus|ci-après|nouveaux?|anciens?)\b|\s\([^()\n]{1,40}\)"
 )
-_TO = re.compile(r"\s?(?:,\s)?(?:à|to|jusqu['’]à)\s(?:l['’]articles?\s|l['’]art\.\s)?")
+_TO = re.compile(r"\s?(?:à|to|jusqu['’]à)\s(?:l['’]articles?\s|l['’]art\.\s)?")
 _AND = re.compile(
     r"\s?[,;]?\s?(?:-\s?)?(?:(?:et|ou|and|or|ainsi\sque|et/ou)\s)?(?:(?:à|aux|au|de|des|du|les|par|l['’])\s?)?"
     r"(?:(?:\d{1,2}°|[IVX]{1,5})\sde\sl['’]\s?)?"
 )
+_ENDS_LIST = re.compile(r"[;\n]|-\s")
 _JOIN = re.compile(r",|;|\bet\b|\bou\b|\band\b|\bor\b|\bque\b|-|\bà\b|\bpar\b")
 _OF = re.compile(
     r"\s?,?\s(?:(?P<said>dudit|de\sladite|desdits|desdites|de\scette|de\sce|of\sthat|of\sthe\ssaid)|du|de\sla|de\sl['’]|des|d['’]un[e]?|d['’]"
@@ -122,6 +123,7 @@ _NEIGHBOUR = re.compile(r"(?P<before>précédent|qui\sprécède)\b|(?P<after>sui
 _LABEL = re.compile(r"(?:er)?\s?(?:\.?\s?[-–—]\s?|\.\s?(?=[A-ZÀÉÈ«(\d]|\n|$)|\s?(?:\n|$)|\.\s{0,4}\n)")
 _SECTION_LABEL = re.compile(r"\s?(?:[-–—:/]|\.(?:\s?[-–—A-ZÀÉ]|\s{0,4}(?:\n|$))|\n|$)")
 _OPENING = re.compile(r"(?:^|[\n«“„\":#])\s?$")
+_NEW = re.compile(r"\snouveaux?$")
 _CREATED = re.compile(r"\b(?:un|un\snouvel|d['’]un|deux|trois|an|new)\s$", re.IGNORECASE)
 _PREPOSED = re.compile(r"\s?(?:[:(]|,)?\s?(?:en\s(?:son|ses)\s|notamment\s(?:en\s|à\s)?(?:son\s|ses\s|l['’])?)?(?=articles?\s)")
 _ANCHOR = re.compile(
@@ -177,6 +179,11 @@ _TEXT_FOLLOWS = re.compile(
 _AMENDED = re.compile(
     r"\b(?:est|sont|prend|prennent|aura|auront)\s(?:(?:ainsi|donc|également)\s)?(?:modifié|remplacé|abrogé|complété|supprimé|inséré|ajouté|libellé"
     r"|rédigé|rétabli|apporté|la\steneur)"
+)
+# An article of the amending act itself, behind new words that no quotation marks close.
+_NEXT_CHANGE = re.compile(
+    r"\nArt\.\s\d{1,3}[a-z]{0,10}\.?\s?\n"
+    r"(?=(?:[LÀA][ '’]|Les|La|Le|Après|Avant|Au|Aux|Dans|Il)[^\n]{0,120}\b(?:même|loi|règlement|code|Code)\b)"
 )
 _BREAK = re.compile(r"[.;:«\n]")
 _DEFINED = re.compile(
@@ -418,6 +425,9 @@ class _Scan:
         if kind == "article":
             return self._articles(start, end, anchor[0])
         if kind == "bare":
+            number = _NUMBER.match(self.text, start)
+            if number and self.text.endswith("Art. ", 0, start) and _LABEL.match(self.text, number.end()):
+                return number.end()
             return self._articles(start, start, "")
         if kind == "act":
             return self._acts(start)
@@ -481,8 +491,9 @@ class _Scan:
         rest = self.found[group:]
         if rest:
             preposed = self.preposed[1] if self.preposed[0] == start else ""
+            is_new = _NEW.search(text, max(at, end - 10), end) is not None
             for found in rest:
-                found.act = preposed or self._default_act(found.place.split("..")[0], found.start, end)
+                found.act = "" if is_new else preposed or self._default_act(found.place.split("..")[0], found.start, end)
             if not (group == first and self.open_from >= 0 and self._is_joined(start)):
                 self.open_from = group
             self.open_end = end
@@ -513,6 +524,8 @@ class _Scan:
         if not separator:
             return None
         number = _NUMBER.match(self.text, separator.end())
+        if number and number["plain"] and _ENDS_LIST.search(separator[0]):
+            return None
         if not _JOIN.search(separator[0]):
             is_apart = number and number["lettered"] and self.text[at - 1] == ")"
             return number if is_apart else None
@@ -685,7 +698,8 @@ class _Scan:
         names = act_names_at(self.text, start, self.context.jurisdiction)
         if not names:
             return start + 1
-        self._remember(names)
+        if not (self.text[start - 1 : start] == "(" and self.text[names[-1].end : names[-1].end + 1] == ")"):
+            self._remember(names)  # a note of what changed the text, "(Loi du 2 avril 2014)", is no act spoken of
         for name in names:
             if name.certain:
                 self.found.append(_Found(name.start, name.end, "act", self._act(name.name)))
@@ -814,8 +828,9 @@ def _amended_zones(text: str, context: Context) -> list[_Zone]:
         elif not context.is_lettered:
             follows = _TEXT_FOLLOWS.match(text, intro.start())
             if follows and _COLON_AFTER.match(text, follows.end()):
-                zones.append(_Zone(follows.end(), len(text)))
-                break
+                ending = _NEXT_CHANGE.search(text, follows.end())
+                at = ending.start() if ending else len(text)
+                zones.append(_Zone(follows.end(), at))
     return zones
 
 

@@ -32,6 +32,11 @@ CITED = [
     (CODE, "articles R.* 123-1, LO 123 et L. 243-7-1 A est", ["fr/T#R*123-1", "fr/T#LO123", "fr/T#L243-7-1-A"]),
     (CODE, "les articles L. 1009 et suivants", ["fr/T#L1009"]),
     (CODE, "en application du L. 162-5 et", ["fr/T#L162-5"]),
+    (LAW, "à l'article 10, à l'article 12", ["lu/X#10", "lu/X#12"]),
+    (LAW, "l'article 50 -1", ["lu/X#50-1"]),
+    (LAW, "des articles 454 et 455 du Code pénal; 5. modification", ["lu:code:code penal#454", "lu:code:code penal#455"]),
+    (LAW, "(Loi du 2 avril 2014) la même loi", ["lu:loi:2014-04-02"]),
+    (CODE, "l'article L. 5 du code de la sécurité socialeet", [f"{SOCIAL}#L5"]),
     (LAW, "aux articles 3, 5 et 7bis", ["lu/X#3", "lu/X#5", "lu/X#7bis"]),
     (LAW, "l'article premier et l'art. 1er", ["lu/X#1er", "lu/X#1er"]),
     # Paragraphs and points before and behind
@@ -68,6 +73,7 @@ CITED = [
     (LAW, "l'article 5 de la loi modifiée du 10 août 1915 concernant les sociétés commerciales", [f"{SOCIETIES}#5"]),
     (LAW, "du règlement grand-ducal du 1er juin 2005.", ["lu:reglement-grand-ducal:2005-06-01"]),
     (LAW, "l'arrêté ministériel du 3 mai 2001", ["lu:arrete-ministeriel:2001-05-03"]),
+    (LAW, "la loi communale modifiée du 13 décembre 1988.", ["lu:loi:1988-12-13:communale"]),
     (LAW, "les lois des 12 novembre 1848 et 27 janvier 1878", ["lu:loi:1848-11-12", "lu:loi:1878-01-27"]),
     (CODE, "l'article 34 de la Constitution", ["fr:constitution#34"]),
     # Acts of the EU
@@ -113,6 +119,7 @@ NOT_CITED = [
     (LAW, "il est inséré un article 12-1 ainsi rédigé : « L'article 3 s'applique. »"),
     (LAW, "L'article 3 est remplacé par la disposition suivante"),
     (LAW, "Art. 5. - Les recours"),
+    (LAW, "comprenant les articles 4quinquies et 4sexies nouveaux"),
     (LAW, "l'article de presse et les 12 articles"),
     (LAW, "ladite loi, la même directive"),
     (CODE, "le code de conduite et les lois de finances"),
