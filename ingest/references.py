@@ -204,7 +204,7 @@ class Context:
     by which it may speak of itself ("code", "loi"). ``numbers`` holds the normalised numbers of its articles where they
     are known. Of acts named by their date alone, ``told`` has the full names that the rest of the act gives; ``spoken``
     has the act last named before this text, by its noun and by "" for any; ``defined`` the acts that "la loi" stands for
-    ("ci-après la loi"); ``amends`` the act that its title amends.
+    ("ci-après la loi").
     """
 
     jurisdiction: str
@@ -221,7 +221,6 @@ class Context:
     told: Mapping[str, str] = field(default_factory=dict[str, str])
     spoken: Mapping[str, str] = field(default_factory=dict[str, str])
     defined: Mapping[str, str] = field(default_factory=dict[str, str])
-    amends: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,11 +324,14 @@ def _named_throughout(tree: ActTree) -> _Spoken:
     plain = Context(tree.act.jurisdiction, tree.act.id)
     own = names_of(tree.act)
     for text in (tree.act.title[head:], *(article.text for article in tree.articles)):
+        if len(spoken.before) == 1 and len(set(last.values())) > 1:
+            last = {}  # of several acts in the title none is the one that is meant
         spoken.before.append(last)
-        zones = None
+        zones: list[_Zone] | None = None
         at = 0
         heard: set[str] = set()
         is_amending = _AMENDED.search(text) is not None
+        defines = "ci-après" in text
         for place in _places(text, _ACT_TRIGGERS):
             if place < at or not (anchor := _ANCHOR.match(text, place)) or anchor.lastgroup != "act":
                 continue
@@ -340,11 +342,11 @@ def _named_throughout(tree: ActTree) -> _Spoken:
                 if zones is None:
                     zones = _amended_zones(text, plain)
                 # What is amended is named first; what is named behind it belongs to the new words.
-                is_free = not (is_amending and name.noun in heard) and not any(z.start <= place < z.end for z in zones)
+                is_free = not (is_amending and name.noun in heard) and _zone_at(zones, place) is None
                 if name.certain and is_free and without_words(name.name) not in own:
                     heard.add(name.noun)
                     last = {**last, name.noun: name.name, "": name.name}
-                    defined = _DEFINED.search(text, at, at + 400) if "ci-après" in text else None
+                    defined = _DEFINED.search(text, at, at + 400) if defines else None
                     if defined and back_noun(defined["noun"]) == name.noun:
                         spoken.defined.setdefault(name.noun, name.name)
     return spoken
@@ -551,7 +553,7 @@ class _Scan:
         if lettered:
             return self._earlier_in_sentence(start, "code")
         if self.may_amend and self._is_amended(start, end):
-            act = self._act(self.named[-1].name if self.named else context.spoken.get("", context.amends))
+            act = self._act(self.named[-1].name if self.named else context.spoken.get("", ""))
             return act if act != context.act or context.numbers is None or _has(context.numbers, number) else ""
         if context.numbers is not None and not _has(context.numbers, number):
             return self._earlier_in_sentence(start, "")
@@ -786,15 +788,12 @@ class _Scan:
             self.found.append(_Found(start, end, "article", "", whole=whole, is_relative=True))
 
     def _zone(self, at: int) -> _Zone | None:
-        if not self.zones:
-            return None
-        before = bisect_right(self.zones, at, key=_zone_start) - 1
-        return self.zones[before] if before >= 0 and at < self.zones[before].end else None
+        return _zone_at(self.zones, at) if self.zones else None
 
     def _zone_act(self, zone: _Zone) -> str:
         """The act that quoted words are to stand in: the one that is spoken of before them."""
         if zone.start not in self.zone_acts:
-            own = self.context.act if self.context.is_lettered else self.context.amends
+            own = self.context.act if self.context.is_lettered else self.context.spoken.get("", "")
             before = zone.start
             named = next((name for name in islice(reversed(self.named), _RECENT) if name.end <= before), None)
             recent = islice(reversed(self.found), _RECENT)
@@ -808,6 +807,13 @@ class _Scan:
 
 
 _zone_start = attrgetter("start")
+
+
+def _zone_at(zones: list[_Zone], at: int) -> _Zone | None:
+    before = bisect_right(zones, at, key=_zone_start) - 1
+    return zones[before] if before >= 0 and at < zones[before].end else None
+
+
 _CHAIN = re.compile(
     r"(?:[\s,;]|l['’]|(?:et|ou|ainsi|que|qu|and|or|à|de|du|aux?|des|par|les?|la|the|of|to|dispositions|alinéas?|phrases?|paragraphes?"
     rf"|[IVX]{{1,5}}|\d{{1,2}}°|[a-z]|{_ORDINAL})(?![\w])['’]?){{0,40}}"

@@ -204,6 +204,8 @@ def test_sections_of_an_act() -> None:
 
 
 HOSTILE = [
+    "est modifié comme suit: loi du 3 mai 2001\nArt. 5.\nLa loi ",
+    "ci-après code civil ",
     "article 1, ",
     "articles 1, 2 et ",
     "L. 1-",
@@ -223,7 +225,10 @@ HOSTILE = [
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_a_line_of_a_million_characters_is_read_to_its_end(unit: str) -> None:
     text = unit * (1_000_000 // len(unit)) + " et la directive 95/46/CE"
-    found = find_references(text, LAW)
+    act = Act("lu/X", "lu", "loi", "Loi du 1er mars 2020", "fr")
+    tree = ActTree(act, (), (Article("lu/X/1", act.id, act.id, 0, "1", "", text, "fr"),))
+    ((_, context),) = contexts(tree)
+    found = find_references(text, context)
     assert all(0 <= reference.start < reference.end <= len(text) for reference in found)
 
 
