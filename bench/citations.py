@@ -330,16 +330,15 @@ def _folded_eli(address: str) -> str:
 
 
 def _print_examples(title: str, tally: Tally) -> None:
-    chosen = random.Random(SEED)
     print(f"\n{title}: the {MISSES} commonest misses of {len(tally.missed)}")
     examples = dict(tally.missed)
     for words, count in Counter(words for words, _ in tally.missed).most_common(MISSES):
         print(f"  {count}  {examples[words]}")
     print(f"\n{title}: {len(tally.other)} with another target, {MISSES} of them")
-    for line in chosen.sample(tally.other, min(MISSES, len(tally.other))):
+    for line in random.Random(SEED).sample(tally.other, min(MISSES, len(tally.other))):
         print(f"  {line}")
     print(f"\n{title}: {len(tally.more)} without a link (and {tally.relative} relative ones), {EXAMPLES} of them")
-    for place, line in enumerate(chosen.sample(tally.more, min(EXAMPLES, len(tally.more))), start=1):
+    for place, line in enumerate(random.Random(SEED).sample(tally.more, min(EXAMPLES, len(tally.more))), start=1):
         print(f"  {place}. {line}")
 
 

@@ -118,6 +118,7 @@ _SECTION_MORE = re.compile(
 )
 _WITHIN = re.compile(r"\s(?:du|de\sla|of)\s")
 _SIDE = re.compile(r"partie\s(législative|réglementaire)\b")
+_SIDE_BEHIND = re.compile(r"\s\([Pp]artie\s(législative|réglementaire)")
 _NEIGHBOUR = re.compile(r"(?P<before>précédent|qui\sprécède)\b|(?P<after>suivant|qui\ssuit)\b")
 # A heading "Art. 5. - …" or "Article 5" alone in its line is no citation.
 _LABEL = re.compile(r"(?:er)?\s?(?:\.?\s?[-–—]\s?|\.\s?(?=[A-ZÀÉÈ«(\d]|\n|$)|\s?(?:\n|$)|\.\s{0,4}\n)")
@@ -750,6 +751,9 @@ class _Scan:
         )
         act = governor.act if governor else "" if elsewhere else self.context.act
         outer = [name for name, _ in reversed(chain)]
+        side = _SIDE_BEHIND.match(self.text, governor.end) if governor else None
+        if side and (not outer or not outer[0].startswith("partie-")):
+            outer = [f"partie-{'legislative' if side[1].startswith('l') else 'reglementaire'}", *outer]
         stop = end if len(numbers) == 1 else begins[0] + len(kind) + 2 + len(numbers[0])
         for begin, number in zip(begins, numbers, strict=True):
             parts = (*outer, part(kind, number))

@@ -27,6 +27,7 @@ _WORDS = {
     "huitieme": 8,
 }
 _ROMAN = re.compile(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
+_DECREES = "partie-reglementaire"
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 
 
@@ -96,8 +97,9 @@ class SectionPaths:
 
 
 def _in_order(cited: Parts, parts: Parts) -> bool:
+    """Whether an act has the parts in this order; "partie réglementaire" may go on ("- Décrets simples")."""
     steps = iter(parts)
-    return all(step in steps for step in cited)
+    return all(any(step == wanted or (wanted == _DECREES and step.startswith(wanted)) for step in steps) for wanted in cited)
 
 
 def _common(one: Parts, other: Parts) -> int:

@@ -21,6 +21,7 @@ CODE = Context(
 LAW = Context("lu", "lu/X", article="lu/X/2", before="lu/X/1", after="lu/X/3", noun="loi")
 DIRECTIVE = Context("eu", "eu/32016L0680", article="eu/32016L0680/4", before="eu/32016L0680/3", noun="directive")
 SOCIETIES = "lu:loi:1915-08-10:concernant-les-societes-commerciales"
+RURAL = "fr:code:code rural et de la peche maritime"
 SOCIAL = "fr:code:code de la securite sociale"
 
 CITED = [
@@ -91,6 +92,7 @@ CITED = [
         "aux chapitres II et III du titre IV du code de commerce",
         ["fr:code:code de commerce#/titre-4/chapitre-2", "fr:code:code de commerce#/titre-4/chapitre-3"],
     ),
+    (CODE, "titre II du code rural (partie réglementaire)", [f"{RURAL}#/partie-reglementaire/titre-2"]),
     (LAW, "des chapitres IV à VI du règlement (UE) 2018/273", ["eu/32018R0273#/chapitre-4", "eu/32018R0273#/chapitre-6"]),
     (DIRECTIVE, "Chapter III of this Directive", ["eu/32016L0680#/chapitre-3"]),
     # What refers back, and to what stands around
@@ -201,6 +203,7 @@ def test_sections_of_an_act() -> None:
     assert paths.find(("titre-2",), near="a/b/partie-reglementaire/titre-2") == [ids[1]]
     assert paths.find(("partie-1", "titre-2-bis")) == [ids[2]]
     assert paths.find(("titre-2", "partie-1")) == []
+    assert SectionPaths(["a/b/partie-reglementaire-decrets-simples/titre-ii"]).find(("partie-reglementaire", "titre-2"))
 
 
 HOSTILE = [
