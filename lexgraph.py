@@ -616,14 +616,23 @@ def _parameter(text: str) -> tuple[str, Any]:
 @app.command()
 def citations(
     context: typer.Context,
-    outside: Annotated[bool, typer.Option("--outside", help="List the citations that point outside the graph.")] = False,
+    outside: Annotated[
+        bool, typer.Option("--outside", help="List those that point outside the graph, each with the reason why.")
+    ] = False,
 ) -> None:
     """Count citations by where they point; list those that point outside."""
     run: _Run = context.obj
     with run.graph() as graph:
         if outside:
+            from ingest.citations import KnownLaw
+
+            law = KnownLaw.of(graph)
             for row in graph.rows("outside_citations"):
-                print(row["article"], row["target_kind"], row["target"], row["text"].replace("\n", " "), sep="\t")
+                reason = law.resolve(row["target"])
+                words = row["text"].replace("\n", " ")
+                print(
+                    row["article"], row["target_kind"], row["target"], words, reason if isinstance(reason, str) else "", sep="\t"
+                )
             return
         rows = [(f"to {row['label'].lower()}s of the graph", row["n"]) for row in graph.rows("citation_counts")]
         rows += [(f"outside: {row['kind']}", row["n"]) for row in graph.rows("outside_counts")]

@@ -121,7 +121,8 @@ def _sources(trees: dict[Path, ActTree]) -> list[SourceFile]:
 
 def as_rows(trees: Sequence[ActTree]) -> Plain:
     """What a loop without any question loads: the records as they are."""
-    ids = KnownLaw.among(trees)
+    ids = KnownLaw()
+    ids.add_trees(trees)
     nodes: dict[str, list[dict[str, Any]]] = {"Act": [], "Section": [], "Article": [], "Version": [], "Outside": []}
     edges: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     outside: dict[str, str] = {}

@@ -113,10 +113,9 @@ MATCH (a:Act)-[r:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(:Act) WHERE r.c
 MATCH (a:Act)-[:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE b.id IN $ids RETURN DISTINCT a.id AS act;
 
 // name: cited
-MATCH (:Article)-[c:CITES]->() RETURN DISTINCT c.cited AS cited;
-
-// name: related
-MATCH (:Act)-[r:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(:Act) RETURN DISTINCT r.cited AS cited;
+// What citations and relations name, and what they point to.
+MATCH ()-[c:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Article|Section|Act)
+RETURN DISTINCT c.cited AS cited, b.id AS target;
 
 // name: outside_ids
 MATCH (o:Outside) RETURN o.id AS id, o.kind AS kind ORDER BY id;
@@ -191,8 +190,18 @@ RETURN a.id AS article, c.cited AS cited, c.text AS text, c.start AS start, c.`e
 MATCH (a:Article) RETURN a.id AS id, a.source_ids AS source_ids ORDER BY id;
 
 // name: act_names
-MATCH (a:Act) RETURN a.id AS id, a.eli AS eli, a.source_id AS source_id, a.title AS title, a.kind AS kind,
-       a.jurisdiction AS jurisdiction, a.celex AS celex, a.short_title AS short_title, a.published AS published ORDER BY id;
+MATCH (a:Act)
+RETURN a.id AS id, a.eli AS eli, a.source_id AS source_id, a.title AS title, a.kind AS kind, a.jurisdiction AS jurisdiction,
+       a.celex AS celex, a.short_title AS short_title, a.published AS published
+ORDER BY id;
+
+// name: names_of_articles
+MATCH (a:Article)
+RETURN a.act_id AS act_id, collect(a.id) AS ids, collect(a.number) AS numbers, collect(a.source_ids) AS source_ids;
+
+// name: names_of_sections
+MATCH (s:Section)
+RETURN s.act_id AS act_id, collect(s.id) AS ids, collect(s.number) AS numbers, collect(s.source_ids) AS source_ids;
 
 // name: section_source_ids
 MATCH (s:Section) RETURN s.id AS id, s.source_ids AS source_ids ORDER BY id;

@@ -1,11 +1,12 @@
 """Link citations, and what acts do to each other, to their targets: in the graph, or outside it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cypher.graph import Row, Statements
 from ingest.difference import batches
+from ingest.law_index import LawIndex, number_order
 from schema.identifiers import act_of
 from schema.records import Act, ActTree, Citation, Relation
 
@@ -15,6 +16,8 @@ _CITES = {
     "Act": "create_act_citations",
     "Outside": "create_outside_citations",
 }
+_Named = tuple[str, str, Sequence[str]]
+"""Identifier, number, publisher's identifiers."""
 _RELATES = {
     "CITES": "create_cites",
     "TRANSPOSES": "create_transposes",
@@ -80,115 +83,104 @@ class LinkedRelation:
         }
 
 
-Claims = dict[str, tuple[str, ...]]
+Target = tuple[str, str]
+"""Label and identifier of a node of the graph."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class KnownLaw:
-    """What can be cited: publishers' identifiers, of every version, with what answers to them; and our own.
+    """What can be cited: by a publisher's identifier, of any version, by ours, or by a name (`ingest.law_index`).
 
-    Where several answer to one, the first by identifier is meant, in whatever order they were loaded.
+    Where several answer to a publisher's identifier, the first by identifier is meant, in whatever order they came.
     """
 
-    articles: Claims = field(default_factory=dict[str, tuple[str, ...]])
-    sections: Claims = field(default_factory=dict[str, tuple[str, ...]])
-    acts: Claims = field(default_factory=dict[str, tuple[str, ...]])
+    index: LawIndex = field(default_factory=LawIndex)
+    _claims: dict[str, Target] = field(default_factory=dict[str, Target])
 
     @classmethod
-    def of(cls, graph: Statements) -> "KnownLaw":
-        """Of the law in a graph."""
-        articles, sections = (
-            _claims((source, row["id"]) for row in graph.rows(name) for source in (row["id"], *row["source_ids"]))
-            for name in ("article_source_ids", "section_source_ids")
-        )
-        acts = _claims((name, row["id"]) for row in graph.rows("act_names") for name in _act_names(row))
-        return cls(articles, sections, acts)
+    def of(cls, graph: Statements, without: Collection[str] = (), trees: Iterable[ActTree] = ()) -> "KnownLaw":
+        """Of the law in a graph, less some acts, and of acts that are not in it yet."""
+        law = cls()
+        articles = {row["act_id"]: row for row in graph.rows("names_of_articles")}
+        sections = {row["act_id"]: row for row in graph.rows("names_of_sections")}
+        none: Row = {"ids": [], "numbers": [], "source_ids": []}
+        for row in graph.rows("act_names"):
+            id = row["id"]
+            if id not in without:
+                known: Row = {**row, "language": ""}
+                law.add(Act(**known), _named(articles.get(id, none)), _named(sections.get(id, none)))
+        law.add_trees(trees)
+        return law
 
-    @classmethod
-    def among(cls, trees: Iterable[ActTree]) -> "KnownLaw":
-        """Of acts that are not in a graph yet."""
-        articles: list[tuple[str, str]] = []
-        sections: list[tuple[str, str]] = []
-        acts: list[tuple[str, str]] = []
+    def add_trees(self, trees: Iterable[ActTree]) -> None:
+        """Add acts that were read."""
         for tree in trees:
-            articles += ((source, record.id) for record in tree.articles for source in (record.id, *record.source_ids))
-            sections += ((source, record.id) for record in tree.sections for source in (record.id, *record.source_ids))
-            acts += ((name, tree.act.id) for name in names_of(tree.act))
-        return cls(_claims(articles), _claims(sections), _claims(acts))
+            articles = ((a.id, a.number, a.source_ids) for a in tree.articles)
+            self.add(tree.act, articles, ((s.id, s.number, s.source_ids) for s in tree.sections))
 
-    def after(self, removed: set[str], new: "KnownLaw") -> "KnownLaw":
-        """Without these acts, and with others."""
+    def add(self, act: Act, articles: Iterable[_Named], sections: Iterable[_Named]) -> None:
+        """Add an act that is not there yet: (identifier, number, publisher's identifiers) of its articles and sections."""
+        named = sorted(articles, key=lambda article: (number_order(article[1]), article[0]))
+        held = list(sections)
+        self.index.add(act, ((id, number) for id, number, _ in named), (id for id, _, _ in held))
+        for name in (act.eli, act.source_id):
+            self._claim(name, ("Act", act.id))
+        for label, records in (("Article", named), ("Section", held)):
+            for id, _, source_ids in records:
+                for name in source_ids:
+                    self._claim(name, (label, id))
 
-        def merged(old: Claims, added: Claims) -> Claims:
-            if not old:
-                return added
-            kept = {source: tuple(id for id in ids if act_of(id) not in removed) for source, ids in old.items()}
-            found = {source: ids for source, ids in kept.items() if ids}
-            for source, ids in added.items():
-                found[source] = tuple(sorted({*found.get(source, ()), *ids}))
-            return found
+    def _claim(self, name: str, target: Target) -> None:
+        if name:
+            self._claims[name] = min(target, self._claims.get(name, target))
 
-        return KnownLaw(merged(self.articles, new.articles), merged(self.sections, new.sections), merged(self.acts, new.acts))
+    def resolve(self, name: str) -> list[Target] | str:
+        """What a citation names, each with its label, or the reason why the graph lacks it."""
+        found = self._claims.get(name)
+        if found:
+            return [found]
+        return [(label, id) for label, id in resolved] if not isinstance(resolved := self.index.resolve(name), str) else resolved
 
-    def different(self, other: "KnownLaw") -> set[str]:
-        """Names that are known here and mean something else there, or nothing."""
-        return {
-            name
-            for claims in (self.articles, self.sections, self.acts)
-            for name in claims
-            if self.label_and_id(name) != other.label_and_id(name)
-        }
-
-    def label_and_id(self, target: str) -> tuple[str, str] | None:
-        """Label and identifier of what a citation names, or None where the graph lacks it."""
-        for label, claims in (("Article", self.articles), ("Section", self.sections), ("Act", self.acts)):
-            if target in claims:
-                return label, claims[target][0]
-        return None
+    def targets(self, name: str) -> list[Target]:
+        """What a citation names; nothing where the graph lacks it."""
+        found = self.resolve(name)
+        return [] if isinstance(found, str) else found
 
 
-def names_of(act: Act) -> Iterator[str]:
-    """What an act answers to."""
-    return _act_names({"id": act.id, "eli": act.eli, "source_id": act.source_id})
-
-
-def _act_names(row: Row) -> Iterator[str]:
-    yield row["id"]
-    for name in ("eli", "source_id"):
-        if row[name]:
-            yield row[name]
-
-
-def _claims(pairs: Iterable[tuple[str, str]]) -> Claims:
-    single: dict[str, tuple[str, ...]] = {}
-    several: dict[str, set[str]] = {}
-    for source, id in pairs:
-        before = single.setdefault(source, (id,))
-        if id not in before:
-            several.setdefault(source, set(before)).add(id)
-    for source, ids in several.items():
-        single[source] = tuple(sorted(ids))
-    return single
+def _named(row: Row) -> Iterable[_Named]:
+    return zip(row["ids"], row["numbers"], row["source_ids"], strict=True)
 
 
 def link(citations: Iterable[Citation], law: KnownLaw) -> Iterator[LinkedCitation]:
-    """Each citation with its target; what the graph lacks stands outside."""
+    """Each citation with its targets (a range has several); what the graph lacks stands outside."""
     for c in citations:
-        label, target = law.label_and_id(c.target) or ("Outside", c.target)
-        yield LinkedCitation(c.article_id, label, target, c.target, c.target_kind, c.text, c.start, c.end, c.kind)
+        yield from _linked(c.article_id, c.target, c.target_kind, c.text, c.start, c.end, c.kind, law)
+
+
+def _linked(
+    article: str, cited: str, kind_of: str, text: str, start: int, end: int, kind: str, law: KnownLaw
+) -> Iterator[LinkedCitation]:
+    targets = law.targets(cited)
+    for label, target in targets or [("Outside", cited)]:
+        if target != article:
+            yield LinkedCitation(article, label, target, cited, kind_of, text, start, end, kind)
 
 
 def link_relations(relations: Iterable[Relation], law: KnownLaw) -> Iterator[LinkedRelation]:
-    """What acts do to each other, with the other act found; one that an act does to itself is left out."""
+    """What acts do to each other, with the other act found; each once, and nothing that an act does to itself."""
+    seen: set[tuple[str, str, str]] = set()
     for r in relations:
-        yield from _related(r.act_id, r.type, r.target, r.basis, r.evidence, r.confidence, law)
+        for found in _related(r.act_id, r.type, r.target, r.basis, r.evidence, r.confidence, law):
+            if (r.act_id, r.type, found.target) not in seen:
+                seen.add((r.act_id, r.type, found.target))
+                yield found
 
 
 def _related(
     act: str, type: str, cited: str, basis: str, evidence: str, confidence: float, law: KnownLaw
 ) -> Iterator[LinkedRelation]:
-    found = law.acts.get(cited)
-    if found != (act,):
+    found = [id for label, id in law.targets(cited) if label == "Act"]
+    if found != [act]:
         yield LinkedRelation(act, type, found[0] if found else cited, bool(found), cited, basis, evidence, confidence)
 
 
@@ -229,20 +221,20 @@ def write_relations(graph: Statements, known: Sequence[str], relations: Sequence
         graph.write("create_relates_outside", rows=batch)
 
 
-def relink(graph: Statements, before: KnownLaw | None, law: KnownLaw) -> None:
+def relink(graph: Statements, law: KnownLaw, changed: Collection[str]) -> None:
     """Link anew what names something that a load has given to the graph, taken from it, or moved.
 
     A citation that pointed outside may have its target now; the version that one names may have gone, or
     belong to another article by now.
 
     Args:
-        before: what could be cited before the load; None where it is not known, as an earlier one was cut off.
+        changed: acts whose own citations the load has linked already.
     """
-    if before is None:
-        moved = sorted({row["cited"] for name in ("cited", "related") for row in graph.rows(name)})
-    else:
-        moved = sorted(before.different(law))
-    found_now = [row["id"] for row in graph.rows("outside_ids") if law.label_and_id(row["id"])]
+    found_now = [row["id"] for row in graph.rows("outside_ids") if law.targets(row["id"])]
+    meant: dict[str, set[str]] = defaultdict(set)
+    for row in graph.rows("cited"):
+        meant[row["cited"]].add(row["target"])
+    moved = sorted(cited for cited, ids in meant.items() if ids != {id for _, id in law.targets(cited)})
     articles: set[str] = set()
     acts: set[str] = set()
     for ids, of_articles, of_acts in (
@@ -252,19 +244,23 @@ def relink(graph: Statements, before: KnownLaw | None, law: KnownLaw) -> None:
         for batch in batches(ids):
             articles.update(row["article"] for row in graph.rows(of_articles, ids=batch))
             acts.update(row["act"] for row in graph.rows(of_acts, ids=batch))
-    _relink_citations(graph, law, sorted(articles))
-    _relink_relations(graph, law, sorted(acts))
+    _relink_citations(graph, law, sorted(article for article in articles if act_of(article) not in changed))
+    _relink_relations(graph, law, sorted(acts.difference(changed)))
 
 
 def _relink_citations(graph: Statements, law: KnownLaw, articles: Sequence[str]) -> None:
-    found: list[LinkedCitation] = []
+    found: dict[tuple[str, str, str, str, int, int, str], None] = {}  # a range has an edge to each of its articles
     for batch in batches(articles):
         for row in graph.rows("citations_from", ids=batch):
-            found.append(_linked(row, law.label_and_id(row["cited"]), row["cited"], row["label"].lower()))
+            found[_words(row, row["cited"], row["label"].lower())] = None
         for row in graph.rows("outside_citations_from", ids=batch):
-            found.append(_linked(row, law.label_and_id(row["target"]), row["target"], row["target_kind"]))
+            found[_words(row, row["target"], row["target_kind"])] = None
     _delete(graph, articles)
-    _create(graph, found)
+    _create(graph, [linked for words in found for linked in _linked(*words, law)])
+
+
+def _words(row: Row, cited: str, kind_of: str) -> tuple[str, str, str, str, int, int, str]:
+    return row["article"], cited, kind_of, row["text"], row["start"], row["end"], row["kind"]
 
 
 def _relink_relations(graph: Statements, law: KnownLaw, acts: Sequence[str]) -> None:
@@ -279,11 +275,6 @@ def _relink_relations(graph: Statements, law: KnownLaw, acts: Sequence[str]) -> 
 
 
 _RELATIONS = ("relations_of_acts", "cites_of_acts", "outside_relations_of_acts")
-
-
-def _linked(row: Row, place: tuple[str, str] | None, cited: str, kind: str) -> LinkedCitation:
-    label, target = place or ("Outside", cited)
-    return LinkedCitation(row["article"], label, target, cited, kind, row["text"], row["start"], row["end"], row["kind"])
 
 
 def release_citations(graph: Statements, acts: set[str], sections: Sequence[str], articles: Sequence[str]) -> None:
@@ -302,8 +293,9 @@ def release_citations(graph: Statements, acts: set[str], sections: Sequence[str]
         for batch in batches(gone):
             for row in graph.rows(statement, ids=batch):
                 if act_of(row["article"]) not in acts:
-                    released.append(_linked(row, None, row["cited"], kind))
-    _create(graph, released)
+                    article, cited, *words = _words(row, row["cited"], kind)
+                    released.append(LinkedCitation(article, "Outside", cited, cited, *words))  # pyright: ignore[reportArgumentType]
+    _create(graph, list(dict.fromkeys(released)))
 
 
 def release_relations(graph: Statements, acts: Sequence[str]) -> None:

@@ -4,6 +4,7 @@
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -39,9 +40,21 @@ class _Articles:
     ids: list[str] = field(default_factory=list[str])
     places: dict[str, list[int]] = field(default_factory=lambda: defaultdict[str, list[int]](list))
 
+    _by_number: list[tuple[tuple[tuple[int, int, str], ...], int]] = field(
+        default_factory=list[tuple[tuple[tuple[int, int, str], ...], int]]
+    )
+
     def add(self, id: str, number: str) -> None:
         self.places[loose_number(number)].append(len(self.ids))
         self.ids.append(id)
+
+    def between(self, first: str, last: str) -> list[int]:
+        """The places of the articles from one loose number to another."""
+        if len(self._by_number) != len(self.ids):
+            self._by_number = sorted((_sort_key(number), place) for number, places in self.places.items() for place in places)
+        low = bisect_left(self._by_number, (_sort_key(first), -1))
+        high = bisect_right(self._by_number, (_sort_key(last), len(self.ids)))
+        return sorted(place for _, place in self._by_number[low:high])
 
 
 @dataclass(slots=True)
@@ -69,7 +82,7 @@ class LawIndex:
 
         Args:
             act: the act, which answers to its `names_of`.
-            articles: identifier and number of each article, in reading order.
+            articles: identifier and number of each article, in an order that ranges follow (`number_order`).
             sections: the identifiers of its sections.
         """
         self.remove(act.id)
@@ -148,9 +161,7 @@ class LawIndex:
         if len(begin) == len(end) == 1 and begin[0] <= end[0]:
             ids = articles.ids[begin[0] : end[0] + 1]
         else:  # an end that is repealed by now: what stands between the two numbers
-            low, high = _sort_key(loose_number(first)), _sort_key(loose_number(last))
-            between = [number for number in articles.places if low <= _sort_key(number) <= high]
-            ids = [articles.ids[place] for place in sorted(place for number in between for place in articles.places[number])]
+            ids = [articles.ids[place] for place in articles.between(loose_number(first), loose_number(last))]
         if len(ids) > LONGEST_RANGE:
             return TOO_LONG
         return [("Article", id) for id in ids] or ARTICLE_NOT_IN_ACT
@@ -166,6 +177,15 @@ def loose_number(number: str) -> str:
     loose = normal_number(number).lower().replace("*", "").strip(".")
     loose = re.sub(r"^premier$|^ier$", "1", loose)
     return re.sub(r"(?<=\d)-(?=[a-z])", "", re.sub(r"^1er\b", "1", loose))
+
+
+def number_order(number: str) -> tuple[tuple[int, int, str], ...]:
+    """A key that puts articles in the order of their numbers.
+
+    >>> sorted(["L10", "L9-2", "L9", "L9 bis"], key=number_order)
+    ['L9', 'L9 bis', 'L9-2', 'L10']
+    """
+    return _sort_key(loose_number(number))
 
 
 def _sort_key(number: str) -> tuple[tuple[int, int, str], ...]:

@@ -331,7 +331,6 @@ class _Load:
             return
         # From here to the end the graph holds neither the old law nor the new.
         self.graph.write("set_corpus_sha256", sha256="")
-        self.before = KnownLaw.of(self.graph) if self.files else KnownLaw()
         for batch in batches(sorted(self.gone_acts), 200):
             self.report.add(self.graph.atomically(partial(_remove_acts, ids=batch)))
         with progress("acts", len(self.taken)) as advance:
@@ -366,14 +365,14 @@ class _Load:
         graph = self.graph
         changed = bool(self.taken or self.gone_acts)
         if changed:
-            law = self.before.after({*self.taken, *self.gone_acts}, KnownLaw.among(act.tree() for _, act in self.taken.values()))
-            resumed = not self.stored.whole
+            changed_acts = {*self.taken, *self.gone_acts}
+            law = KnownLaw.of(graph, changed_acts, (act.tree() for _, act in self.taken.values()))
             with progress("citations", len(self.taken)) as advance:
                 for chunk in self._chunks():
                     graph.atomically(partial(self._link_chunk, chunk=chunk, law=law))
                     advance(len(chunk))
-            if self.files.keys() - self.taken.keys() - self.gone_acts:  # others cite, too
-                graph.atomically(partial(relink, before=None if resumed else self.before, law=law))
+            if self.files.keys() - changed_acts:  # others cite, too
+                graph.atomically(partial(relink, law=law, changed=changed_acts))
             graph.write("delete_lone_outside")
         graph.atomically(self._write_sources)
         if changed or not self.stored.whole:

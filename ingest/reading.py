@@ -16,6 +16,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import BinaryIO
 
+from ingest.words import with_references
 from schema.errors import BadSource, LexgraphError, StorageFull
 from schema.progress import Progress, silent
 from schema.records import ActTree, Question, Read, Rejected, Remark, SourceFile
@@ -145,8 +146,9 @@ def _read_task(sources: tuple[SourceFile, ...], read: ReadFile, spool: Path) -> 
                     elif isinstance(item, Question):
                         reading.questions.append(item)
                     else:
-                        reading.acts.append(_kept(item, spool, stream.tell()))
-                        _write(stream, item)
+                        tree = with_references(item)
+                        reading.acts.append(_kept(tree, spool, stream.tell()))
+                        _write(stream, tree)
             except StorageFull:
                 raise
             except BadSource as error:

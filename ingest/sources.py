@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cypher.graph import Graph, Store
-from ingest import eu_acts, legalize, legi, service_public
+from ingest import eu_acts, legalize, legi, service_public, words
 from ingest.archives import is_archive, unpacked
 from ingest.loader import LoadReport, file_sha256, load_acts, load_questions, remember_archive, stored_sources
 from ingest.quarantine import quarantined, write_quarantine
@@ -32,6 +32,11 @@ class Format:
     version: int
     read: ReadFile
     recognises: Callable[[Path], bool]
+
+    @property
+    def reader(self) -> str:
+        """Name and version of all that reads a file of it."""
+        return f"{self.name}-{self.version}.{words.VERSION}"
 
 
 FORMATS = (
@@ -116,7 +121,7 @@ def _ingest_collection(
         place, sha256 = collection.place, ""
         marker = f"archive/{collection.name}"
         if collection.archive:
-            sha256 = file_sha256(place, ",".join(f"{f.name}-{f.version}" for f in FORMATS))
+            sha256 = file_sha256(place, ",".join(f.reader for f in FORMATS))
             stored = stored_sources(store)
             if stored.whole and marker in stored.rows and stored.rows[marker]["sha256"] == sha256:
                 report.unchanged_files += int(stored.rows[marker]["records"])
@@ -132,10 +137,7 @@ def _ingest_collection(
             if not files:
                 continue
             root = place if place.is_dir() else place.parent
-            sources = [
-                SourceFile(f"{chosen.name}/{f.relative_to(root).as_posix()}", f, f"{chosen.name}-{chosen.version}", number)
-                for f in files
-            ]
+            sources = [SourceFile(f"{chosen.name}/{f.relative_to(root).as_posix()}", f, chosen.reader, number) for f in files]
             one = load_acts(
                 store,
                 sources,
@@ -214,11 +216,7 @@ def retry(store: Store, *, progress: Progress = silent) -> LoadReport:
         there = sorted((path, source) for path, source in places if Path(path).exists())
         for archive in sorted({path for path, _ in there if is_archive(Path(path))}):
             report.include(ingest(store, Path(archive), format, progress=progress))
-        sources = [
-            SourceFile(source, Path(path), f"{chosen.name}-{chosen.version}", number)
-            for path, source in there
-            if not is_archive(Path(path))
-        ]
+        sources = [SourceFile(source, Path(path), chosen.reader, number) for path, source in there if not is_archive(Path(path))]
         if sources:
             keep = partial(_keep_rejected, store.home, format, _Release("", Path(), whole=False))
             one = load_acts(store, sources, chosen.read, progress=progress, before_release=keep)
