@@ -153,9 +153,9 @@ def _embedded(home: Path, trees: list[ActTree]) -> dict[str, float]:
     figures["text_ms"] = 1000 * (time.perf_counter() - began) / n
     figures["text_bytes"] = _bytes(folder) / n
     index = open_text_index(home, corpus.sha256, Bm25Options())
-    model = _made_up(corpus)
+    model = made_up(corpus)
     figures["model_bytes"] = (model.articles.nbytes + model.sections.nbytes + model.bias.nbytes) / n
-    figures["hybrid_ms"] = _median_ms(Retriever(index, model))
+    figures["hybrid_ms"] = median_ms(Retriever(index, model))
     return figures
 
 
@@ -169,7 +169,7 @@ def _on_servers(store: Neo4jStore, settings: Settings, place: Path, trees: list[
         build_text_index(settings.home, corpus, text, Bm25Options(), server=server)
         figures["text_ms"] = 1000 * (time.perf_counter() - began) / n
         index = open_text_index(settings.home, corpus.sha256, Bm25Options(), server=server)
-        model = _made_up(corpus)
+        model = made_up(corpus)
         if "--without-vectors" not in sys.argv:
             vectors, bound = graph.vectors, bound_of(model.bias, model.scale)
             stored = for_cosine(model.articles, model.bias, model.scale, bound)
@@ -178,7 +178,7 @@ def _on_servers(store: Neo4jStore, settings: Settings, place: Path, trees: list[
             seconds = _seconds(lambda: vectors.build("made-up", "Article", stored.shape[1]))
             figures["vector_index_ms"] = 1000 * seconds / n
             model = replace(model, nearest=ServedVectors(vectors, "made-up", corpus, model.scale, bound).ask)
-        figures["hybrid_ms"] = _median_ms(Retriever(index, model))
+        figures["hybrid_ms"] = median_ms(Retriever(index, model))
     figures["graph_bytes"] = _bytes(place / "neo4j" / "data" / "databases") / n
     figures["text_bytes"] = _bytes(place / "elasticsearch" / "data") / n
     return figures
@@ -196,7 +196,7 @@ def _load(store: Store, trees: list[ActTree]) -> None:
         load_acts(store, sources, lambda path: [trees_of[path]])
 
 
-def _made_up(corpus: Corpus) -> VectorModel:
+def made_up(corpus: Corpus) -> VectorModel:
     random = np.random.default_rng(1)
 
     def rows(n: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
@@ -216,7 +216,7 @@ def _made_up(corpus: Corpus) -> VectorModel:
     )
 
 
-def _median_ms(retriever: Retriever) -> float:
+def median_ms(retriever: Retriever) -> float:
     times: list[float] = []
     for turn in range(4):
         for question in QUESTIONS:
