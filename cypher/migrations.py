@@ -63,7 +63,8 @@ MIGRATIONS = (
         ),
         neo4j=(constraint("Run"), constraint("Lock")),
     ),
-    # Versions of articles; what acts do to each other; which file an act was read from.
+    # Versions of articles; what acts do to each other; which file an act was read from. The readers are newer too, so the
+    # next ingest reads every file again and fills in what is new.
     Migration(
         3,
         embedded=(
@@ -80,8 +81,6 @@ MIGRATIONS = (
             "ALTER TABLE Source ADD IF NOT EXISTS collection STRING DEFAULT ''",
             "ALTER TABLE Source ADD IF NOT EXISTS rank INT64 DEFAULT 0",
             "ALTER TABLE Source ADD IF NOT EXISTS passed_over STRING[]",
-            "MATCH (s:Source) MATCH (a:Act {id: s.act_id}) SET a.file = s.id, a.law_sha256 = s.law_sha256",
-            "MATCH (s:Source) SET s.sha256 = ''",  # the next ingest reads every file again
             "ALTER TABLE Source DROP IF EXISTS act_id",
             "ALTER TABLE Source DROP IF EXISTS law_sha256",
             *(table_of_node(node) for node in NODES if node.name == "Version"),
@@ -93,9 +92,8 @@ MIGRATIONS = (
             index("Version", "article_id"),
             "MATCH (a:Act) WHERE a.file IS NULL SET a.short_title = '', a.preamble = '', a.file = '', a.law_sha256 = '', "
             "a.tree_sha256 = '', a.subjects = []",
-            "MATCH (s:Source) WHERE s.act_id IS NOT NULL MATCH (a:Act {id: s.act_id}) "
-            "SET a.file = s.id, a.law_sha256 = s.law_sha256",
-            "MATCH (s:Source) SET s.sha256 = '', s.collection = '', s.rank = 0, s.passed_over = [] REMOVE s.act_id, s.law_sha256",
+            "MATCH (s:Source) WHERE s.collection IS NULL SET s.collection = '', s.rank = 0, s.passed_over = []",
+            "MATCH (s:Source) REMOVE s.act_id, s.law_sha256",
             "DROP INDEX source_act_id IF EXISTS",
             "MATCH (s:Section) WHERE s.text IS NULL SET s.text = ''",
         ),

@@ -128,6 +128,36 @@ def millers() -> Json:
     )
 
 
+STATUTE = """---
+title: "{title}"
+identifier: "{id}"
+country: "lu"
+rank: "loi"
+publication_date: "{day}"
+last_updated: "{day}"
+status: "in_force"
+source: ""
+eli: "http://data.legilux.public.lu/eli/etat/{path}/jo"
+modifies: "{modifies}"
+---
+# {title}
+
+### Art. 1er.
+
+{text}
+"""
+
+
+def statute(folder: Path, serial: int, text: str, *, title: str = "", modifies: str = "") -> Path:
+    """A Luxembourg act of one article, in a file of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"leg-loi-2001-02-0{serial}-n{serial}.md"
+    fields = {"id": path.stem, "day": f"2001-02-0{serial}", "path": f"leg/loi/2001/02/0{serial}/n{serial}"}
+    title = title or f"Loi du {serial} février 2001 concernant les fours"
+    path.write_text(STATUTE.format(title=title, text=text, modifies=modifies, **fields), encoding="utf-8")
+    return path
+
+
 def write_law(folder: Path, *roots: Json) -> Path:
     """Write codes as LEGI JSON files into a folder; without codes, the bakers' and the millers'."""
     folder.mkdir(parents=True, exist_ok=True)

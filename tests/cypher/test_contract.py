@@ -30,7 +30,7 @@ from search.corpus import Corpus, Filter, read_corpus
 from search.served_vectors import ServedVectors, bound_of, filter_rows, for_cosine
 from tests.ingest.test_differences import newer_bakers
 from tests.servers import on_shared
-from tests.tiny_law import BAKERS_ID, MILLERS_ID, bakers, millers, write_law
+from tests.tiny_law import BAKERS_ID, MILLERS_ID, bakers, millers, statute, write_law
 
 SERVERS = [pytest.param(name, marks=on_shared(name)) for name in ("neo4j_2026", "neo4j_5")]
 ENGINES = [pytest.param("embedded"), *SERVERS]
@@ -78,7 +78,7 @@ def dump_of(store: Store) -> list[str]:
 def embedded_law(tmp_path: Path) -> EmbeddedStore:
     """What the embedded engine makes of the tiny law: what every other is held against."""
     embedded = EmbeddedStore(tmp_path / "embedded")
-    ingest(embedded, write_law(tmp_path / "embedded-law"))
+    ingest(embedded, write_law(tmp_path / "beside" / "law"))
     return embedded
 
 
@@ -99,24 +99,37 @@ def test_every_engine_holds_the_same_graph(law: Store, embedded_law: EmbeddedSto
 READS = sorted(name for name, body in statements("ladybug").items() if "RETURN" in body)
 
 
-def test_every_statement_that_reads_gives_the_same_rows(law: Store, embedded_law: EmbeddedStore) -> None:
+def test_every_statement_that_reads_gives_the_same_rows(law: Store, embedded_law: EmbeddedStore, tmp_path: Path) -> None:
     question = Question("q1", "De quoi le pain est-il fait ?", "", "mine", (f"{BAKERS_ID}/L111-1", f"{BAKERS_ID}/L111-2"))
+    statutes = tmp_path / "statutes"
+    statute(statutes, 1, "Les fours sont déclarés ; voir la directive 2010/75/UE.")
+    first = "/eli/etat/leg/loi/2001/02/01/n1/jo"
+    statute(statutes, 2, "Voir la loi du 1er février 2001 concernant les fours.", modifies=f"{first}; /eli/dir_ue/2010/75/jo")
+    newer = write_law(tmp_path / "newer", newer_bakers(), millers())
     for store in (law, embedded_law):
         load_questions(store, "mine", [question])
+        ingest(store, statutes)
+        ingest(store, newer)
     with law.reading() as graph, embedded_law.reading() as other:
-        ids = [row["id"] for name in ("acts", "corpus_sections", "corpus_articles") for row in other.rows(name)]
+        ids = [row["id"] for name in ("acts", "corpus_sections", "corpus_articles", "outside_ids") for row in other.rows(name)]
+        ids += [row["cited"] for row in other.rows("cited")]
         some: dict[str, Any] = {"act_id": BAKERS_ID, "ids": ids, "source": "mine", "id": ids[0]}
-        answered = 0
+        silent: list[str] = []
         for name in READS:
             wanted = {key: some[key] for key in re.findall(r"\$(\w+)", statements("ladybug")[name])}
             rows, expected = (sorted(map(_comparable, g.rows(name, **wanted))) for g in (graph, other))
             assert rows == expected, name
-            answered += bool(rows)
-    assert answered > len(READS) - 5, "all but those of models, runs and sources have rows"
+            silent += [] if rows else [name]
+    assert silent == ["models", "runs"]
 
 
 def _comparable(row: dict[str, Any]) -> str:
-    return str(sorted((key, round(value, 3) if isinstance(value, float) else value) for key, value in row.items()))
+    return str(sorted((key, _plain(value)) for key, value in row.items()))
+
+
+def _plain(value: Any) -> Any:
+    """A value as both engines give it: they collect lists in orders of their own."""
+    return round(value, 3) if isinstance(value, float) else sorted(map(str, value)) if isinstance(value, list) else value
 
 
 def test_a_newer_release_is_the_difference_and_leaves_what_a_fresh_load_gives(law: Store, tmp_path: Path) -> None:
@@ -132,8 +145,8 @@ def test_a_newer_release_is_the_difference_and_leaves_what_a_fresh_load_gives(la
 
 
 def _law_of(store: Store) -> list[str]:
-    """The dump without the names of files."""
-    return [line for line in dump_of(store) if '"Source"' not in line]
+    """The dump without the names of files and earlier wordings, which tell how a graph came about."""
+    return [line for line in dump_of(store) if not re.search('"Source"|"Version"|"HAS_VERSION"', line)]
 
 
 def test_loading_the_same_again_changes_nothing(law: Store, tmp_path: Path) -> None:
@@ -148,7 +161,7 @@ def test_a_load_that_was_cut_off_goes_on(law: Store, tmp_path: Path, embedded_la
     with law.writing() as graph:
         graph.write("set_corpus_sha256", sha256="")
         last = graph.rows("sources")[-1]
-        graph.write("delete_source", id=last["id"], act_id=last["act_id"])
+        graph.write("delete_sources", ids=[last["id"]])
     assert ingest(law, tmp_path / "law").read_files == 1
     assert dump_of(law) == dump_of(embedded_law)
 

@@ -1,0 +1,257 @@
+"""Releases of a collection: what disappears, what stays as history, better sources, archives, quarantine and retry."""
+
+import json
+import tarfile
+from copy import deepcopy
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from cypher.embedded import EmbeddedStore, open_graph
+from ingest import loader
+from ingest.quarantine import quarantined
+from ingest.sources import collection_name, ingest, retry
+from schema.errors import MissingFile, TooMuchGone
+from tests.tiny_law import (
+    BAKERS,
+    BAKERS_ID,
+    MILLERS_ID,
+    STATUTE,
+    article,
+    bakers,
+    code,
+    link,
+    millers,
+    section,
+    statute,
+    write_law,
+)
+
+
+def ids(home: Path) -> list[str]:
+    """The acts of a graph."""
+    with open_graph(home) as graph:
+        return [row["id"] for row in graph.rows("acts")]
+
+
+def test_a_collection_is_known_by_its_name_without_a_version() -> None:
+    names = ("legi-data-2.513.0/data", "legalize-lu.tar.xz", "legalize-lu-2026.04.zip", "law", "codes_v2", "2024")
+    assert [collection_name(Path(name)) for name in names] == [
+        "legi-data",
+        "legalize-lu",
+        "legalize-lu",
+        "law",
+        "codes",
+        "2024",
+    ]
+
+
+def test_what_a_release_no_longer_has_disappears_and_what_cites_it_points_outside(tmp_path: Path) -> None:
+    sources = write_law(tmp_path / "law-1")
+    ingest(EmbeddedStore(tmp_path), sources)
+    report = ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law-2", millers()))
+    assert report.gone_files == 1
+    assert dict(report.removed) == {"Act": 1, "Section": 5, "Article": 8}
+    with open_graph(tmp_path) as graph:
+        assert [row["id"] for row in graph.rows("acts")] == [MILLERS_ID]
+        assert [row["target"] for row in graph.rows("outside_citations")] == ["LEGIARTI000000000004"]
+        assert [row["id"] for row in graph.rows("sources")] == ["legi/LEGITEXT000000000002.json"]
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law-3"))
+    with open_graph(tmp_path) as graph:
+        cited = {row["target"] for row in graph.rows("citations") if row["article"].startswith(MILLERS_ID)}
+    assert cited == {f"{BAKERS_ID}/L121-1"}
+
+
+def test_a_file_alone_takes_nothing_away(tmp_path: Path) -> None:
+    sources = write_law(tmp_path / "law")
+    ingest(EmbeddedStore(tmp_path), sources)
+    newer = bakers()
+    newer["data"]["title"] = "Code de la boulangerie et du four"
+    write_law(sources, newer)
+    report = ingest(EmbeddedStore(tmp_path), sources / f"{BAKERS}.json")
+    assert dict(report.changed)["Act"] == 1
+    assert ids(tmp_path) == [BAKERS_ID, MILLERS_ID]
+
+
+def test_a_release_that_drops_too_much_stops_and_changes_nothing(tmp_path: Path) -> None:
+    many = [article(100 + n, f"L{100 + n}", f"<p>Article {n} du pain.</p>") for n in range(200)]
+    sources = write_law(tmp_path / "law", code(BAKERS, "Code", section(1, "Livre Ier", *many)), millers())
+    ingest(EmbeddedStore(tmp_path), sources)
+    write_law(sources, code(BAKERS, "Code", section(1, "Livre Ier", *many[:50])))
+    with pytest.raises(TooMuchGone, match=r"150 of 202 articles would disappear .* --force"):
+        ingest(EmbeddedStore(tmp_path), sources)
+    with open_graph(tmp_path) as graph:
+        assert len(graph.rows("article_acts")) == 202
+    report = ingest(EmbeddedStore(tmp_path), sources, force=True)
+    assert report.removed["Article"] == 150
+    assert not (tmp_path / "reading").exists()
+
+
+def test_a_small_loss_needs_no_force(tmp_path: Path) -> None:
+    assert (loader.DROP_SHARE, loader.DROP_ARTICLES) == (0.05, 100)
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law", bakers()))
+    smaller = bakers()
+    smaller["children"].pop()
+    assert ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law", smaller)).removed["Article"] == 3
+
+
+def test_a_wording_that_gives_way_is_kept_with_its_days(tmp_path: Path) -> None:
+    older = bakers()
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law", older))
+    newer = deepcopy(older)
+    changed = newer["children"][0]["children"][0]["children"][0]["data"]
+    changed |= {"texteHtml": "<p>Le pain est fait de seigle.</p>", "dateDebut": 12_000 * 86_400_000}
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law", newer))
+    with open_graph(tmp_path) as graph:
+        (version,) = graph.rows("versions", ids=[f"{BAKERS_ID}/L111-1"])
+        assert version["text"].startswith("Le pain est fait de farine")
+        assert (version["valid_from"], version["valid_to"]) == (date(1970, 1, 1), date(2002, 11, 9))
+        assert graph.rows("articles_by_id", ids=[f"{BAKERS_ID}/L111-1"])[0]["text"] == "Le pain est fait de seigle."
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law", deepcopy(newer)))
+    with open_graph(tmp_path) as graph:
+        assert len(graph.rows("versions", ids=[f"{BAKERS_ID}/L111-1"])) == 1
+
+
+def test_the_dates_of_other_versions_are_records_and_answer_what_was_in_force(tmp_path: Path) -> None:
+    from search.corpus import read_corpus
+
+    day = 86_400_000
+    dated = article(1, "L1", "<p>Le pain.</p>", first_day=10_000)
+    versions = [
+        {"id": "LEGIARTI000000000101", "etat": "MODIFIE", "dateDebut": 1000 * day, "dateFin": 5000 * day},
+        {"id": "LEGIARTI000000000001", "etat": "VIGUEUR", "dateDebut": 10_000 * day, "dateFin": None},
+    ]
+    dated["data"]["articleVersions"] = versions
+    ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law", code(BAKERS, "Code", dated)))
+    with open_graph(tmp_path) as graph:
+        rows = graph.rows("versions", ids=[f"{BAKERS_ID}/L1"])
+        assert [(row["source_id"], row["valid_from"], row["valid_to"]) for row in rows] == [
+            ("LEGIARTI000000000101", date(1972, 9, 27), date(1983, 9, 10))
+        ]
+        corpus, _ = read_corpus(graph)
+    in_force = [bool(corpus.in_force_on(date(year, 1, 1))[0]) for year in (1970, 1980, 1990, 2000)]
+    assert in_force == [False, True, False, True], "between its two wordings the article was out of force"
+
+
+def test_a_better_source_takes_an_act_over_and_gives_it_back_when_it_goes(tmp_path: Path) -> None:
+    worse = tmp_path / "other"
+    worse.mkdir()
+    text = STATUTE.format(title="Code du pain", id=BAKERS, day="2001-01-01", path="x", modifies="", text="Du pain.")
+    (worse / f"{BAKERS}.md").write_text(text.replace('country: "lu"', 'country: "fr"'), encoding="utf-8")
+
+    def title() -> str:
+        with open_graph(tmp_path) as graph:
+            return graph.rows("acts_by_id", ids=[BAKERS_ID])[0]["title"]
+
+    ingest(EmbeddedStore(tmp_path), worse)
+    assert title() == "Code du pain"
+    law = write_law(tmp_path / "law")
+    ingest(EmbeddedStore(tmp_path), law)
+    assert title() == "Code de la boulangerie"
+    report = ingest(EmbeddedStore(tmp_path), worse)
+    assert not report.rejected
+    assert title() == "Code de la boulangerie"
+    (law / f"{BAKERS}.json").unlink()
+    ingest(EmbeddedStore(tmp_path), law)
+    ingest(EmbeddedStore(tmp_path), worse)
+    assert title() == "Code du pain"
+
+
+def test_what_acts_do_to_each_other_is_linked_whichever_comes_first(tmp_path: Path) -> None:
+    folder = tmp_path / "acts"
+    statute(folder, 2, "Les fours sont inspectés.", modifies="/eli/etat/leg/loi/2001/02/01/n1/jo; /eli/dir_ue/2010/75/jo")
+    ingest(EmbeddedStore(tmp_path), folder)
+    later = "lu/leg-loi-2001-02-02-n2"
+    with open_graph(tmp_path) as graph:
+        outside = graph.rows("outside_relations_of_acts", ids=[later])
+        assert {row["target"] for row in outside} == {"lu/leg-loi-2001-02-01-n1", "eu/32010L0075"}
+    statute(folder, 1, "Les fours sont déclarés.")
+    ingest(EmbeddedStore(tmp_path), folder)
+    with open_graph(tmp_path) as graph:
+        (row,) = graph.rows("relations_of_acts", ids=[later])
+        assert (row["type"], row["target"], row["basis"]) == ("AMENDS", "lu/leg-loi-2001-02-01-n1", "metadata")
+    (folder / "leg-loi-2001-02-01-n1.md").unlink()
+    ingest(EmbeddedStore(tmp_path), folder)
+    with open_graph(tmp_path) as graph:
+        assert graph.rows("relations_of_acts", ids=[later]) == []
+        assert len(graph.rows("outside_relations_of_acts", ids=[later])) == 2
+
+
+def test_citations_in_words_find_their_act_when_it_comes(tmp_path: Path) -> None:
+    folder = tmp_path / "acts"
+    statute(folder, 2, "Voir l'article 1er de la loi du 1er février 2001 concernant les fours et la directive 2010/75/UE.")
+    ingest(EmbeddedStore(tmp_path), folder)
+    with open_graph(tmp_path) as graph:
+        assert graph.rows("citations") == []
+        assert {row["kind"] for row in graph.rows("outside_citations")} == {"text"}
+    statute(folder, 1, "Les fours sont déclarés.")
+    ingest(EmbeddedStore(tmp_path), folder)
+    with open_graph(tmp_path) as graph:
+        (row,) = graph.rows("citations")
+        assert (row["article"], row["target"]) == ("lu/leg-loi-2001-02-02-n2/1er", "lu/leg-loi-2001-02-01-n1/1er")
+        (outside,) = graph.rows("outside_citations")
+        assert outside["target"] == "eu/32010L0075"
+
+
+def test_an_archive_is_a_release_and_the_same_one_is_not_unpacked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    statute(tmp_path / "lu", 1, "Les fours sont déclarés.")
+    archive = tmp_path / "acts-2026.04.tar.xz"
+    with tarfile.open(archive, "w:xz") as packed:
+        packed.add(tmp_path / "lu", "acts/lu")
+        outside = tarfile.TarInfo("../../outside.md")
+        packed.addfile(outside)
+    home = tmp_path / "home"
+    assert ingest(EmbeddedStore(home), archive).created["Act"] == 1
+    assert not (tmp_path.parent / "outside.md").exists()
+    assert [path.name for path in home.iterdir() if path.name.startswith("unpacked")] == []
+    monkeypatch.setattr("ingest.sources.unpacked", lambda *_: pytest.fail("it was unpacked again"))
+    report = ingest(EmbeddedStore(home), archive)
+    assert (report.unchanged_files, report.anything_changed) == (1, False)
+
+
+def test_what_was_mended_leaves_the_quarantine_by_a_retry(tmp_path: Path) -> None:
+    broken = bakers()
+    broken["children"].append(article(50, None, "<p>Sans numéro.</p>"))
+    folder = write_law(tmp_path / "law", broken)
+    bad = statute(tmp_path / "acts", 1, "Les fours.")
+    good = bad.read_text(encoding="utf-8")
+    bad.write_text(good.replace("country", "no country"), encoding="utf-8")
+    home = tmp_path / "home"
+    for place in (folder, tmp_path / "acts"):
+        ingest(EmbeddedStore(home), place)
+    waiting = quarantined(home)
+    assert {name: [(r.file, bool(r.path)) for r in records] for name, records in waiting.items()} == {
+        "legi": [(f"{BAKERS}.json", True)],
+        "legalize": [(bad.name, True)],
+    }
+    assert [record.file for record in retry(EmbeddedStore(home)).rejected] == [bad.name], "read again, and still broken"
+    assert quarantined(home) == waiting, "nothing was mended, so everything waits"
+    broken["children"][-1]["data"]["num"] = "L50"
+    write_law(folder, broken)
+    bad.write_text(good, encoding="utf-8")
+    report = retry(EmbeddedStore(home))
+    assert dict(report.created) == {"Act": 1, "Article": 2, "Section": 0}
+    assert quarantined(home) == {}
+    assert ids(home) == [BAKERS_ID, "lu/leg-loi-2001-02-01-n1"]
+    (folder / f"{BAKERS}.json").write_text(json.dumps(bakers())[:-5], encoding="utf-8")
+    ingest(EmbeddedStore(home), folder)
+    (folder / f"{BAKERS}.json").unlink()
+    with pytest.raises(MissingFile, match="no such file any more"):
+        retry(EmbeddedStore(home))
+
+
+def test_a_range_is_an_edge_to_each_of_its_articles_and_grows_with_its_statute(tmp_path: Path) -> None:
+    def release(*numbers: int) -> Path:
+        articles = [article(n, f"L{n}", f"<p>Article {n}.</p>") for n in numbers]
+        citing = article(90, "L90", "<p>Voir les articles L. 1 à L. 4.</p>")
+        return write_law(tmp_path / "law", code(BAKERS, "Code", section(1, "Livre Ier", *articles, citing)), millers_citing())
+
+    def millers_citing() -> dict[str, object]:
+        return code("LEGITEXT000000000002", "Code de la meunerie", article(21, "L1", f"<p>{link(999, 'rien')}</p>"))
+
+    for numbers in ((1, 2, 4), (1, 2, 3, 4), (1, 4)):
+        ingest(EmbeddedStore(tmp_path), release(*numbers))
+        with open_graph(tmp_path) as graph:
+            cited = sorted(row["target"] for row in graph.rows("citations") if row["kind"] == "text")
+        assert cited == [f"{BAKERS_ID}/L{n}" for n in numbers]
