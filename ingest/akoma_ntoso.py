@@ -247,7 +247,8 @@ class _Reading:
         if found.text or own or heading:
             cited = [cited for start, end, href in found.references if (cited := self._cited(start, end, href))]
             name = number or own or _tag(node)
-            self.builder.article(parent, name, found.text, heading=heading, source_id=self._source_id(node), cited=cited)
+            title = "" if heading == name else heading
+            self.builder.article(parent, name, found.text, heading=title, source_id=self._source_id(node), cited=cited)
 
     def _cited(self, start: int, end: int, href: str) -> Cited | None:
         """What a reference names: a unit of this act or another, an act, else a page."""

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
+from cypher.graph import Graph, Row
 from ingest.lines import Json, Unreadable, csv_rows, first_object, json_lines, starts_with, text_of
+from ingest.loader import read_questions
 from ingest.tree import TreeBuilder
 from schema.errors import BadSource
 from schema.identifiers import act_id, plain_name, slug
@@ -87,20 +89,23 @@ def _document(collection: str, row: Json) -> ActTree:
         raise Unreadable("$._id", "a document without an identifier")
     title = " ".join(text_of(row, "$", "title").split())
     text = text_of(row, "$", "text").strip()
-    metadata = row.get("metadata")
-    language = text_of(cast(Json, metadata), "$.metadata", "language") if isinstance(metadata, dict) else ""
     act = Act(
         id=document_id(collection, id),
         jurisdiction="beir",
         kind="document",
         title=title or " ".join(text[:80].split()) or id,
-        language=language or "en",
+        language=_of_metadata(row, "language") or "en",
         source="beir",
         source_id=f"beir:{collection}:{id}",
     )
     builder = TreeBuilder(act)
     builder.article(act.id, "Text", text, source_id=_article_name(collection, id))
     return builder.tree()
+
+
+def _of_metadata(row: Json, name: str) -> str:
+    metadata = row.get("metadata")
+    return text_of(cast(Json, metadata), "$.metadata", name) if isinstance(metadata, dict) else ""
 
 
 def _article_name(collection: str, id: str) -> str:
@@ -121,16 +126,16 @@ def _questions(path: Path) -> Iterator[Read]:
         queries = queries.with_name(QUERIES + _COMPRESSED)
     for found in _queries(queries):
         if not isinstance(found, Rejected) and found[0] in relevant:
-            id, text = found
+            id, text, description = found
             names = tuple(relevant.pop(id))
-            question = Question(f"beir-{collection}/{plain_name(id)}", text, "", f"beir-{collection}", names)
+            question = Question(f"beir-{collection}/{plain_name(id)}", text, description, f"beir-{collection}", names)
             yield replace(question, split=split, split_by_dossier=split)
     for id in relevant:
         yield Rejected(path.name, f"query-id {id[:100]}", f"no such query in {queries.name}")
 
 
-def _queries(path: Path) -> Iterator[tuple[str, str] | Rejected]:
-    """Identifier and text of each query."""
+def _queries(path: Path) -> Iterator[tuple[str, str, str] | Rejected]:
+    """Identifier, text and description of each query."""
     for found in json_lines(path):
         if isinstance(found, Rejected):
             yield found
@@ -140,10 +145,11 @@ def _queries(path: Path) -> Iterator[tuple[str, str] | Rejected]:
             id, text = text_of(row, "$", "_id"), text_of(row, "$", "text").strip()
             if not id or not text:
                 raise Unreadable("$", "a query without an identifier or a text")
+            description = _of_metadata(row, "description")
         except Unreadable as error:
             yield Rejected(path.name, f"{place}, {error.args[0]}", error.args[1], row)
             continue
-        yield id, text
+        yield id, text, description
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +181,8 @@ def write_collection(folder: Path, documents: Iterable[Document], questions: Ite
     by_split: dict[str, list[Question]] = defaultdict(list)
     with (folder / QUERIES).open("w", encoding="utf-8") as stream:
         for question in questions:
-            stream.write(json.dumps({"_id": _one_line(question.id), "text": question.text}, ensure_ascii=False) + "\n")
+            row = {"_id": _one_line(question.id), "text": question.text, "metadata": {"description": question.description}}
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
             by_split[_FILE_OF_SPLIT.get(question.split, question.split or "test")].append(question)
             counts[QUERIES] += 1
     for split, asked in by_split.items():
@@ -187,6 +194,29 @@ def write_collection(folder: Path, documents: Iterable[Document], questions: Ite
                     stream.write(f"{question.id}\t{article}\t1\n")
                     counts[name] += 1
     return dict(counts)
+
+
+def write_graph(graph: Graph, folder: Path) -> dict[str, int]:
+    """Write the law of a graph, an article a document titled by what stands above it, and all its questions.
+
+    Returns:
+        Records by file.
+    """
+    acts = {row["id"]: row for row in graph.rows("acts")}
+    above = {act: ("", row["title"]) for act, row in acts.items()}
+    above |= {row["id"]: (row["parent_id"], row["heading"]) for row in graph.rows("corpus_sections")}
+
+    def title(row: Row) -> str:
+        path, place = [row["heading"] or row["number"]], row["parent_id"]
+        while place:
+            place, heading = above[place]
+            path.append(heading)
+        return " > ".join(reversed(path))
+
+    articles = sorted(graph.rows("corpus_articles"), key=lambda row: row["id"])
+    documents = (Document(row["id"], title(row), row["text"], acts[row["act_id"]]["language"]) for row in articles)
+    sources = [row["source"] for row in graph.rows("question_sources")]
+    return write_collection(folder, documents, (question for source in sources for question in read_questions(graph, source)))
 
 
 def _one_line(id: str) -> str:

@@ -49,7 +49,7 @@ def recognises(path: Path) -> bool:
         return bool(_HEADING.match(start)) and "\nArticle " in start
     if path.suffix == ".xml":
         return "<pair" in start and "<t1" in start
-    return start.startswith("[") and '"paragraph"' in start and '"query"' in start
+    return start.startswith("[") and '"id"' in start and ('"paragraph"' in start or '"query"' in start)
 
 
 def read(path: Path) -> Iterator[Read]:

@@ -57,12 +57,13 @@ def read(path: Path) -> Iterator[Read]:
             kind = row.get("type")
             if kind == "act":
                 act = _act(row)
+                new = _relations(act, row)
                 if act.id in seen:
                     raise Unreadable("$.id", f"repeated identifier: {act.id} is on {seen[act.id]}")
                 if builder is not None:
                     yield builder.tree(rejected, relations)
                     rejected = []
-                builder, relations, seen[act.id] = TreeBuilder(act), _relations(act, row), place
+                builder, relations, seen[act.id] = TreeBuilder(act), new, place
             elif kind == "article":
                 if builder is None:
                     raise Unreadable("$", "an article before any act")

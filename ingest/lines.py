@@ -101,7 +101,7 @@ def json_object(line: bytes) -> Json:
         Unreadable: there is none.
     """
     try:
-        found: object = json.loads(line.decode("utf-8-sig"))
+        found: object = json.loads(line.rstrip().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise Unreadable(f"byte {error.start}", "not UTF-8 text") from None
     except json.JSONDecodeError as error:
