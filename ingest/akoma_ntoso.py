@@ -48,7 +48,7 @@ _ADDRESS = re.compile(
     (?P<work>(?:/[^/!~@:\#?\s]+){1,6}?/\d{4}(?:-\d\d(?:-\d\d)?)?(?:/[^/!~@:\#?\s]+){0,3}?)  # country, kind, date, number
     (?:/[a-z]{3})?(?:/?[@:][^/!~\#]*)?                                                  # language, version
     (?:/(?:!|main)[^~\#]*)?                                                             # component
-    (?:/?~(?P<portion>[^\#]*))?(?:\#(?P<place>.*))?""",
+    (?:/?~(?P<portion>[^\#]*))?/?(?:\#(?P<place>.*))?""",
     re.VERBOSE | re.ASCII,
 )
 """An address by the naming convention (sections 4 and 5), with the prefix ``/akn`` of 3.0 or without it, as in 2.0."""

@@ -86,7 +86,7 @@ def test_a_question_that_is_none_is_named_and_the_rest_goes_on(tmp_path: Path) -
         ("a.xml", COLIEE_XML[:300].encode(), r"line \d+, column \d+: not XML"),
         (
             "a.xml",
-            b'<!DOCTYPE d [<!ENTITY a "aaaa">]><dataset><pair id="x"><t1>&a;</t1></pair></dataset>',
+            b'<!DOCTYPE d [<!ENTITY a "aa">]><dataset><pair><t1>&a;</t1></pair></dataset>',
             "not XML that is read",
         ),
         ("a.json", b"[{]", "line 1, column 3: not JSON"),
