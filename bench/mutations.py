@@ -14,7 +14,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from multiprocessing import get_context
@@ -245,6 +246,7 @@ def one_mutation(format: Format, folder: Path, seed: int) -> str:
 def _work(name: str, folder: str, orders: "Connection[tuple[str, float, int], int]") -> None:
     format = next(f for f in FORMATS if f.name == name)
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
+    orders.send(("started", 0, 0))
     while True:
         try:
             seed = orders.recv()
@@ -284,35 +286,37 @@ def tally_of(format: Format, count: int) -> Tally:
 
 
 def _answers(name: str, folder: Path) -> Iterator[tuple[str, float, int]]:
+    """What becomes of one mutated file after another."""
+    seed = 0
+    while True:
+        with _reader_process(name, folder) as orders:
+            while True:
+                orders.send(seed)
+                seed += 1
+                try:
+                    if orders.poll(LIMIT_S):
+                        yield orders.recv()
+                        continue
+                    outcome = "hung"
+                except EOFError:
+                    outcome = "crashed: the process died"
+                yield outcome, LIMIT_S, 0
+                break
+
+
+@contextmanager
+def _reader_process(name: str, folder: Path) -> "Generator[Connection[int, tuple[str, float, int]]]":
     context = get_context("spawn")
-    process, orders, seed = None, None, 0
+    orders, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(name, str(folder), theirs), daemon=True)
+    process.start()
+    theirs.close()
+    orders.recv()  # it has started
     try:
-        while True:
-            if process is None or orders is None:
-                orders, theirs = context.Pipe()
-                process = context.Process(target=_work, args=(name, str(folder), theirs), daemon=True)
-                process.start()
-                theirs.close()
-                fresh = True
-            else:
-                fresh = False
-            orders.send(seed)
-            seed += 1
-            try:
-                if orders.poll(LIMIT_S + 30 * fresh):
-                    yield orders.recv()
-                    continue
-                outcome = "hung"
-            except EOFError:
-                outcome = "crashed: the process died"
-            process.kill()
-            process.join()
-            process = None
-            yield outcome, LIMIT_S, 0
+        yield orders
     finally:
-        if process is not None:
-            process.kill()
-            process.join()
+        process.kill()
+        process.join()
 
 
 def main() -> None:

@@ -39,7 +39,7 @@ def recognises(path: Path) -> bool:
 def collection_of(path: Path) -> str:
     """The name of the collection that a file belongs to."""
     folder = path.absolute().parent
-    return slug(folder.parent.name if folder.name == QRELS else folder.name) or "beir"
+    return slug(folder.parent.name if folder.name == QRELS else folder.name)[:80] or "beir"
 
 
 def document_id(collection: str, id: str) -> str:

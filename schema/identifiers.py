@@ -47,13 +47,13 @@ def normal_number(number: str) -> str:
 
 
 def plain_name(text: str) -> str:
-    """A publisher's name as part of an identifier: letters, digits and ``._-``; what was changed carries a digest.
+    """A publisher's name as part of an identifier: letters, digits and ``._-``, not too many; what was changed carries a digest.
 
     >>> plain_name("q1"), plain_name("../q 1")
     ('q1', '__q_1~a11ba596')
     """
     plain = _NOT_PLAIN.sub("_", text)
-    if plain == text and text:
+    if plain == text and 0 < len(text) <= 80:
         return text
     return f"{plain[:80]}~{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
