@@ -250,7 +250,7 @@ def _work(name: str, folder: str, orders: "Connection[tuple[str, float, int], in
     while True:
         try:
             seed = orders.recv()
-        except EOFError:
+        except (EOFError, OSError):
             return
         began = time.perf_counter()
         outcome = one_mutation(format, Path(folder), seed)
@@ -298,7 +298,7 @@ def _answers(name: str, folder: Path) -> Iterator[tuple[str, float, int]]:
                         yield orders.recv()
                         continue
                     outcome = "hung"
-                except EOFError:
+                except (EOFError, OSError):
                     outcome = "crashed: the process died"
                 yield outcome, LIMIT_S, 0
                 break

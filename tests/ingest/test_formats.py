@@ -1,13 +1,16 @@
 """Every format is told from every other, and loads from a folder, its questions with the articles that answer them."""
 
+import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cypher.embedded import EmbeddedStore, open_graph
+from ingest import sources
 from ingest.loader import read_questions
-from ingest.sources import FORMATS, ingest
+from ingest.sources import FORMATS, Format, ingest
 from schema.errors import BadSource, MissingFile
 from tests.ingest.small_texts import WRITTEN, write_format
 
@@ -58,13 +61,44 @@ def test_all_formats_load_from_one_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
-def test_a_missing_file_is_named_by_every_reader(format: object, tmp_path: Path) -> None:
-    read = format.read  # type: ignore[attr-defined]
+def test_a_missing_file_is_named_by_every_reader(format: Format, tmp_path: Path) -> None:
     with pytest.raises(MissingFile, match=r"nowhere\.txt"):
-        list(read(tmp_path / "nowhere.txt"))
+        list(format.read(tmp_path / "nowhere.txt"))
 
 
 def test_a_file_of_no_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
     with pytest.raises(BadSource, match=r"formats: legi, legalize, .*beir"):
         ingest(EmbeddedStore(tmp_path / "home"), tmp_path / "notes.csv")
+
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "formats.md"
+
+
+def test_the_reader_in_the_documentation_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+    reader: dict[str, Any] = {}
+    exec(code, reader)
+    written = Format("paragraphs", "*.txt", 1, reader["read"], reader["recognises"])
+    monkeypatch.setattr(sources, "FORMATS", (*FORMATS, written))
+    (tmp_path / "law").mkdir()
+    (tmp_path / "law" / "brot.txt").write_text("Brotgesetz\n§ 1 Brot ist frei.\n§ 2 \n§ 3a Öfen auch.\n", "utf-8")
+    report = ingest(EmbeddedStore(tmp_path / "home"), tmp_path / "law")
+    assert [(r.place, r.reason) for r in report.rejected] == [("paragraph 2", "no text")]
+    with open_graph(tmp_path / "home") as graph:
+        assert {row["id"]: row["text"] for row in graph.rows("corpus_articles")} == {
+            "de/brotgesetz/1": "Brot ist frei.",
+            "de/brotgesetz/3a": "Öfen auch.",
+        }
+
+
+def test_every_format_is_documented_in_the_order_of_the_table() -> None:
+    named = re.findall(r"^\| `([\w-]+)` \|", DOCUMENT.read_text("utf-8"), re.MULTILINE)
+    assert named == [format.name for format in FORMATS]
+
+
+def test_the_lines_in_the_documentation_load(tmp_path: Path) -> None:
+    (lines,) = re.findall(r"```json\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+    (tmp_path / "civil.jsonl").write_text(lines, "utf-8")
+    report = ingest(EmbeddedStore(tmp_path / "home"), tmp_path / "civil.jsonl")
+    assert (report.created["Article"], report.created["Question"], report.rejected) == (1, 1, [])
