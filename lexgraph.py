@@ -646,12 +646,18 @@ def export(
     neo4j_admin: Annotated[
         Path | None, typer.Option(help="Folder for CSV files, which `neo4j-admin database import full` loads.")
     ] = None,
+    beir: Annotated[Path | None, typer.Option(help="Folder for the law and its questions in BEIR layout.")] = None,
 ) -> None:
-    """Write the canonical dump (the same graph gives the same bytes), or files that fill an empty Neo4j server."""
+    """Write the canonical dump (the same graph gives the same bytes), files that fill an empty Neo4j server, or a benchmark."""
     run: _Run = context.obj
-    if file is None and neo4j_admin is None:
-        raise BadQuery("name the file to write, or a folder by --neo4j-admin")
+    if file is None and neo4j_admin is None and beir is None:
+        raise BadQuery("name the file to write, or a folder by --neo4j-admin or --beir")
     with run.graph() as graph:
+        if beir is not None:
+            from ingest.beir import write_graph
+
+            for name, n in write_graph(graph, beir).items():
+                out.print(f"{beir / name}: {n:,}", markup=False, soft_wrap=True)
         if neo4j_admin is not None:
             from cypher.bulk_import import SCRIPT, write_import_files
 

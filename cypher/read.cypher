@@ -227,6 +227,9 @@ RETURN q.id AS id, q.text AS text, q.description AS description, q.source AS sou
        q.split_by_dossier AS split_by_dossier, a.id AS article
 ORDER BY id, article;
 
+// name: question_sources
+MATCH (q:Question) RETURN DISTINCT q.source AS source ORDER BY source;
+
 // name: question_ids
 // Also of those that have lost all their articles.
 MATCH (q:Question {source: $source}) RETURN q.id AS id ORDER BY id;

@@ -17,83 +17,47 @@ from defusedxml.ElementTree import ParseError, iterparse
 from ingest.lines import starts_with
 from ingest.tree import Cited, TreeBuilder
 from schema.errors import BadSource, MissingFile
-from schema.identifiers import act_id
-from schema.records import Act, Read, Rejected, Relation
+from schema.identifiers import act_id, eli_target, plain_name
+from schema.records import Act, ActTree, Read, Relation, Remark
 
 FILE_PATTERN = "*.xml"
+LONGEST_FILE = 64 << 20
+"""Bytes of a file that is read: its elements take some ten times as much memory."""
 _ROOT = re.compile(rb"<(?:\w+:)?akomaNtoso\b")
 _DEEPEST = 200
 """Levels of elements; real documents have some thirty."""
 _UNITS = ("article", "section", "rule", "regulation", "paragraph")
-_BODIES = frozenset({"body", "mainBody", "judgmentBody", "debateBody", "amendmentBody", "collectionBody", "portionBody"})
-_HIERARCHY = frozenset(
-    [
-        "alinea",
-        "article",
-        "book",
-        "chapter",
-        "clause",
-        "division",
-        "hcontainer",
-        "indent",
-        "level",
-        "list",
-        "paragraph",
-        "part",
-        "point",
-        "proviso",
-        "rule",
-        "section",
-        "subchapter",
-        "subclause",
-        "subdivision",
-        "sublist",
-        "subparagraph",
-        "subpart",
-        "subrule",
-        "subsection",
-        "subtitle",
-        "title",
-        "tome",
-        "transitional",
-        "crossHeading",
-    ]
+_BODIES = frozenset({"amendmentBody", "body", "collectionBody", "debateBody", "judgmentBody", "mainBody", "portionBody"})
+_OUTSIDE = frozenset({"conclusions", "coverPage", "preamble", "preface"})
+# fmt: off
+_HIERARCHY = frozenset([
+    "alinea", "article", "book", "chapter", "clause", "division", "hcontainer", "indent", "level", "list", "paragraph",
+    "part", "point", "proviso", "regulation", "rule", "section", "subchapter", "subclause", "subdivision", "sublist",
+    "subparagraph", "subpart", "subrule", "subsection", "subtitle", "title", "tome", "transitional",
+])
+_BLOCKS = _HIERARCHY | frozenset([
+    "attachment", "blockList", "br", "citation", "content", "crossHeading", "doc", "docTitle", "eol", "formula",
+    "heading", "intro", "item", "li", "listIntroduction", "listWrapUp", "longTitle", "mainBody", "num", "ol", "p",
+    "quotedStructure", "recital", "recitals", "subheading", "table", "tblock", "toc", "tocItem", "tr", "ul", "wrapUp",
+])
+# fmt: on
+_NAMES = frozenset({"num", "heading", "subheading"})
+_UNSEEN = frozenset({"meta", "authorialNote"})
+_ADDRESS = re.compile(
+    r"""(?:https?://[^/\s]+)?(?:/akn|/id)?
+    (?P<work>(?:/[^/!~@:\#?\s]+){1,6}?/\d{4}(?:-\d\d(?:-\d\d)?)?(?:/[^/!~@:\#?\s]+){0,3}?)  # country, kind, date, number
+    (?:/[a-z]{3})?(?:/?[@:][^/!~\#]*)?                                                  # language, version
+    (?:/(?:!|main)[^~\#]*)?                                                             # component
+    (?:/?~(?P<portion>[^\#]*))?/?(?:\#(?P<place>.*))?""",
+    re.VERBOSE | re.ASCII,
 )
-_BLOCKS = frozenset(
-    [
-        "p",
-        "block",
-        "blockList",
-        "item",
-        "li",
-        "listIntroduction",
-        "listWrapUp",
-        "intro",
-        "wrapUp",
-        "content",
-        "num",
-        "heading",
-        "subheading",
-        "tr",
-        "table",
-        "ul",
-        "ol",
-        "tblock",
-        "toc",
-        "tocItem",
-        "longTitle",
-        "recital",
-        "recitals",
-        "preamble",
-        "preface",
-        "formula",
-        "citation",
-    ]
-)
-_UNSEEN = frozenset({"meta", "authorialNote", "embeddedStructure", "quotedStructure"})
-_UNIT_ID = re.compile(r"^(.*?(?:^|__)(?:art|sec|rule|reg|article|section)[_-][^_]+)")
-_LANGUAGES = {"eng": "en", "fra": "fr", "fre": "fr", "deu": "de", "ita": "it", "spa": "es", "por": "pt", "nld": "nl"}
-_SAFE = re.compile(r"[^A-Za-z0-9.~_-]+")
+"""An address by the naming convention (sections 4 and 5), with the prefix ``/akn`` of 3.0 or without it, as in 2.0."""
+_LONGEST_ADDRESS = 500
+_COUNTRY = re.compile(r"[a-z]{2}(?:-[a-z0-9]{1,8})*")
+_UNIT_ID = re.compile(r"(?:.*?__)??(?:art|sec|rule|reg|para|article|section)[_-][^_.]+")
+_BARE = re.compile(r"^(?:art\w*|sec\w*|rule|reg\w*|para\w*|§+)\.?\s+(?=\S)", re.IGNORECASE)
+_DATE = re.compile(r"(\d{4})(?:-(\d\d)-(\d\d))?", re.ASCII)
+_LANGUAGES = {"eng": "en", "fra": "fr", "fre": "fr", "deu": "de", "ger": "de", "ita": "it", "spa": "es", "por": "pt", "nld": "nl"}
 
 
 def recognises(path: Path) -> bool:
@@ -113,13 +77,26 @@ def read(path: Path) -> Iterator[Read]:
     if _tag(root) != "akomaNtoso" or document is None:
         raise BadSource(path, "/", "not Akoma Ntoso: the root must be akomaNtoso with a document in it")
     reading = _Reading(path, document)
+    yield from reading.remarks
     yield reading.tree()
 
 
+def work_of(address: str) -> str:
+    """The work that an address names, without language, version, component and portion; "" where it names none.
+
+    >>> work_of("/akn/za/act/2009/10/eng@2010-01-01/!main~sec_5"), work_of("/za/act/2009/10/eng@/main#sec-5")
+    ('/akn/za/act/2009/10', '/akn/za/act/2009/10')
+    """
+    found = _ADDRESS.fullmatch(address) if len(address) <= _LONGEST_ADDRESS else None
+    return f"/akn{found['work']}" if found else ""
+
+
 def _parsed(path: Path) -> Element:
-    depth = 0
     root: Element | None = None
+    depth = 0
     try:
+        if path.stat().st_size > LONGEST_FILE:
+            raise BadSource(path, "", f"longer than {LONGEST_FILE >> 20} MiB: no document is")
         for event, element in iterparse(path, events=("start", "end"), forbid_dtd=True):
             root = element if root is None else root
             depth += 1 if event == "start" else -1
@@ -138,32 +115,22 @@ def _parsed(path: Path) -> Element:
 
 
 def _tag(element: Element) -> str:
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+    return element.tag.rpartition("}")[2]
 
 
-def _first(element: Element, *names: str) -> Element | None:
+def _first(element: Element | None, *names: str) -> Element | None:
     """The first descendant by a path of names, whatever its namespace."""
-    found: Element | None = element
     for name in names:
-        found = next((child for child in found if _tag(child) == name), None) if found is not None else None
-    return found
+        element = next((child for child in element if _tag(child) == name), None) if element is not None else None
+    return element
 
 
 def _value(element: Element | None, attribute: str = "value") -> str:
-    return (element.get(attribute) or "").strip() if element is not None else ""
+    return " ".join((element.get(attribute) or "").split()) if element is not None else ""
 
 
-def work_of(address: str) -> str:
-    """The FRBR work that an address names: without language, version and portion.
-
-    >>> work_of("/akn/za/act/2009/10/eng@2010-01-01/!main~sec_5")
-    '/akn/za/act/2009/10'
-    """
-    path = re.sub(r"^https?://[^/]+", "", address).split("#")[0].split("/!")[0].split("~")[0]
-    return re.sub(r"/(?:[a-z]{3}(?:@[^/]*)?|@[^/]*)(?:/.*)?$", "", re.sub(r"^/akn(?=/)", "", path)).rstrip("/") and (
-        ("/akn" if path.startswith("/akn/") else "")
-        + re.sub(r"/[a-z]{3}(?:@[^/]*)?(?:/.*)?$|/@[^/]*$", "", re.sub(r"^/akn(?=/[a-z])", "", path)).rstrip("/")
-    )
+def _words(element: Element | None) -> str:
+    return _Text(element).text.replace("\n", " ") if element is not None else ""
 
 
 class _Reading:
@@ -172,226 +139,226 @@ class _Reading:
     def __init__(self, path: Path, document: Element) -> None:
         self.path = path
         self.document = document
-        self.rejected: list[Rejected] = []
-        self.work = ""
-        self.builder = TreeBuilder(self._act())
-        self.unit = next((unit for unit in _UNITS if any(_tag(e) == unit for e in self._body_elements())), "")
-
-    def _bodies(self) -> list[Element]:
-        return [child for child in self.document if _tag(child) in _BODIES]
-
-    def _body_elements(self) -> Iterator[Element]:
-        for body in self._bodies():
-            yield from body.iter()
+        self.remarks: list[Remark] = []
+        self.bodies = [child for child in document if _tag(child) in _BODIES]
+        tags = {_tag(element) for body in self.bodies for element in _outside_quotations(body)}
+        self.unit = next((unit for unit in _UNITS if unit in tags), "")
+        act = self._act()
+        self.work = act.source_id
+        self.builder = TreeBuilder(act)
 
     def _act(self) -> Act:
         identification = _first(self.document, "meta", "identification")
-        work = _first(identification, "FRBRWork") if identification is not None else None
+        work, expression = _first(identification, "FRBRWork"), _first(identification, "FRBRExpression")
         if work is None:
             raise BadSource(self.path, "/meta/identification", "no FRBRWork: nothing says which act this is")
-        uri = _value(_first(work, "FRBRuri")) or _value(_first(work, "FRBRthis")).split("/!")[0]
-        parts = [part for part in uri.removeprefix("/akn").split("/") if part]
-        country = _value(_first(work, "FRBRcountry")).lower() or (parts[0].lower() if parts else "")
-        if len(parts) < 2 or not re.fullmatch(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*", country):
-            raise BadSource(self.path, "/meta/identification/FRBRWork", f"not a work: {uri[:100]!r}, country {country[:20]!r}")
-        self.work = uri
-        expression = _first(identification, "FRBRExpression") if identification is not None else None
-        language = _value(_first(expression, "FRBRlanguage"), "language").lower() if expression is not None else ""
-        alias = [e for e in work if _tag(e) == "FRBRalias"]
-        titles = [_value(e) for e in alias if e.get("name") == "title"] or [_value(e) for e in alias]
-        title = (titles[0] if titles else "") or self._heading_title() or uri
+        addresses = [_value(_first(work, name)) for name in ("FRBRuri", "FRBRthis")]
+        uri = next((found for address in addresses if (found := work_of(address))), "")
+        if not uri:
+            raise BadSource(self.path, "/meta/identification/FRBRWork", f"not the address of a work: {addresses[0][:100]!r}")
+        parts = uri.split("/")[2:]
+        country = _value(_first(work, "FRBRcountry")).lower() or parts[0].lower()
+        if not _COUNTRY.fullmatch(country):
+            raise BadSource(self.path, "/meta/identification/FRBRWork/FRBRcountry", f"not a country: {country[:40]!r}")
+        aliases = [child for child in work if _tag(child) == "FRBRalias"]
+        titles = [_value(alias) for alias in aliases if alias.get("name") == "title"] + [_value(alias) for alias in aliases]
+        named = next((e for e in self.document.iter() if _tag(e) in ("docTitle", "shortTitle")), None)
+        language = _value(_first(expression, "FRBRlanguage"), "language").lower()
         published = self._date(work)
+        preamble = [_Text(child).text for child in self.document if _tag(child) in _OUTSIDE]
+        if self.unit:
+            preamble += [self._loose(body) for body in self.bodies]
         return Act(
             id=act_of_work(uri, country),
             jurisdiction=country.split("-")[0],
-            kind=_value(_first(work, "FRBRsubtype")) or (parts[1] if len(parts) > 1 else _tag(self.document)),
-            title=" ".join(title.split()),
+            kind=_value(_first(work, "FRBRsubtype")) or parts[1],
+            title=next(filter(None, [*titles, _words(named)]), uri),
             language=_LANGUAGES.get(language, language[:2] or "en"),
             source="akoma-ntoso",
             source_id=uri,
             published=published,
             valid_from=published,
             updated=self._date(expression),
-            preamble="\n".join(
-                _text(e)[0] for e in self.document if _tag(e) in ("coverPage", "preface", "preamble", "conclusions")
-            ),
+            preamble="\n".join(filter(None, preamble)),
         )
-
-    def _heading_title(self) -> str:
-        found = next((e for e in self.document.iter() if _tag(e) in ("docTitle", "shortTitle")), None)
-        return "".join(found.itertext()) if found is not None else ""
 
     def _date(self, level: Element | None) -> date | None:
-        text = _value(_first(level, "FRBRdate"), "date") if level is not None else ""
-        found = re.match(r"(\d{4})(?:-(\d\d)-(\d\d))?", text)
+        text = _value(_first(level, "FRBRdate"), "date")
+        found = _DATE.match(text)
         try:
-            return date(int(found[1]), int(found[2] or 1), int(found[3] or 1)) if found else None
+            if found:
+                return date(int(found[1]), int(found[2] or 1), int(found[3] or 1))
         except ValueError:
-            self._reject("FRBRdate", f"a date that is none: {text[:40]!r}")
-            return None
+            self.remarks.append(Remark(self.path.name, "FRBRdate", f"a date that is none: {text[:40]!r}"))
+        return None
 
-    def _reject(self, place: str, reason: str) -> None:
-        self.rejected.append(Rejected(self.path.name, place, reason))
-
-    def tree(self):
+    def tree(self) -> ActTree:
         """The act with all that is below it."""
         act = self.builder.act
-        for body in self._bodies():
+        for body in self.bodies:
             if self.unit:
-                self._walk(body, act.id)
+                self._below(body, act.id)
             else:
-                self._article(body, act.id)
-        for number, attachment in enumerate(self._attachments(), 1):
-            heading = _first(attachment, "heading")
-            name = " ".join("".join(heading.itertext()).split()) if heading is not None else ""
-            self._article(attachment, act.id, number=(name or f"Schedule {number}")[:80], heading=name)
-        relations = list(self._relations())
-        return self.builder.tree(self.rejected, relations)
+                self._article(body, act.id, "Text")
+        attachments = (e for child in self.document if _tag(child) in ("attachments", "components") for e in child)
+        for number, attachment in enumerate(attachments, 1):
+            heading = _words(_first(attachment, "heading"))
+            self._article(attachment, act.id, heading[:80] or f"Schedule {number}")
+        return self.builder.tree(relations=list(self._relations()))
 
-    def _attachments(self) -> Iterator[Element]:
-        for child in self.document:
-            if _tag(child) in ("attachments", "components"):
-                yield from (e for e in child if _tag(e) in ("attachment", "component"))
-
-    def _walk(self, element: Element, parent: str) -> None:
-        """Units below an element become articles, what holds units sections; other text that of the section."""
-        stack = [(child, parent) for child in reversed(list(element))]
-        while stack:
-            node, above = stack.pop()
-            tag = _tag(node)
-            if tag in _UNSEEN:
-                continue
-            if tag == self.unit:
-                self._article(node, above)
-            elif tag in _HIERARCHY and any(_tag(e) == self.unit for e in node.iter()):
-                section = self._section(node, above)
-                stack += [
-                    (child, section) for child in reversed(list(node)) if _tag(child) not in ("num", "heading", "subheading")
-                ]
+    def _below(self, node: Element, parent: str) -> None:
+        """Units below an element become articles, what holds units sections."""
+        place = parent
+        for child in node:
+            tag = _tag(child)
+            if tag == "crossHeading":
+                place = self.builder.section(parent, _words(child), source_id=self._source_id(child))
+            elif tag == self.unit:
+                self._article(child, place)
+            elif self._holds_units(child):
+                self._below(child, self._section(child, place) if tag in _HIERARCHY else place)
             elif tag in _HIERARCHY:
-                self._article(node, above)
-            else:
-                stack += [(child, above) for child in reversed(list(node)) if isinstance(child.tag, str)]
+                self._article(child, place, f"{tag.capitalize()} {self._number(child)}".strip())
+
+    def _holds_units(self, node: Element) -> bool:
+        return any(_tag(element) == self.unit for element in _outside_quotations(node))
+
+    def _loose(self, node: Element) -> str:
+        """What stands directly below an element that holds units, beside its name."""
+        loose = (c for c in node if _tag(c) not in _HIERARCHY | _NAMES | {"crossHeading"} and not self._holds_units(c))
+        return "\n".join(filter(None, (_Text(child).text for child in loose)))
 
     def _section(self, node: Element, parent: str) -> str:
-        number, heading = self._named(node)
-        text = [_text(child)[0] for child in node if _tag(child) in ("intro", "content", "wrapUp")]
-        label = f"{_tag(node).capitalize()} {number}".strip()
-        return self.builder.section(
-            parent,
-            f"{label} – {heading}" if heading else label,
-            number=label,
-            source_id=self._source_id(node),
-            text="\n".join(part for part in text if part),
-        )
+        label = f"{_tag(node).capitalize()} {self._number(node)}".strip()
+        heading = _words(_first(node, "heading"))
+        title = f"{label} – {heading}" if heading else label
+        return self.builder.section(parent, title, number=label, source_id=self._source_id(node), text=self._loose(node))
 
-    def _named(self, node: Element) -> tuple[str, str]:
-        number, heading = (_first(node, name) for name in ("num", "heading"))
-        words = [" ".join("".join(e.itertext()).split()) if e is not None else "" for e in (number, heading)]
-        bare = re.sub(rf"^(?:{_tag(node)}|art\.?|sec\.?|§)\s+", "", words[0], flags=re.IGNORECASE)
-        return bare.strip(" .:()"), words[1]
+    def _number(self, node: Element) -> str:
+        return _BARE.sub("", _words(_first(node, "num"))).strip(" .:()[]\"'“”„«»")
 
     def _source_id(self, node: Element) -> str:
         id = node.get("eId") or node.get("id") or ""
         return f"{self.work}#{id}" if id else ""
 
-    def _article(self, node: Element, parent: str, *, number: str = "", heading: str = "") -> None:
-        own, title = self._named(node)
-        text, cited = _text(node, skip=("num", "heading") if own or title else ())
-        if not text and not own and not title:
-            return
-        self.builder.article(
-            parent,
-            number or own or _tag(node),
-            text,
-            heading=heading or title,
-            source_id=self._source_id(node),
-            cited=[Cited(start, end, target) for start, end, href in cited if (target := self._target(href))],
-        )
+    def _article(self, node: Element, parent: str, number: str = "") -> None:
+        own, heading = self._number(node), _words(_first(node, "heading"))
+        found = _Text(node, names=False)
+        if found.text or own or heading:
+            cited = [cited for start, end, href in found.references if (cited := self._cited(start, end, href))]
+            name = number or own or _tag(node)
+            title = "" if heading == name else heading
+            self.builder.article(parent, name, found.text, heading=title, source_id=self._source_id(node), cited=cited)
 
-    def _target(self, href: str) -> str:
-        """What a reference names, as `Citation` does: an act, or a unit of one."""
+    def _cited(self, start: int, end: int, href: str) -> Cited | None:
+        """What a reference names: a unit of this act or another, an act, else a page."""
+        if len(href) > _LONGEST_ADDRESS:
+            return None
         if href.startswith("#"):
-            return f"{self.work}#{_unit(href[1:])}" if len(href) > 1 else ""
-        if not href.startswith(("/", "http")):
-            return ""
-        work = work_of(href)
-        portion = href.partition("#")[2] or href.partition("~")[2]
-        if not work:
-            return ""
-        return f"{work}#{_unit(portion)}" if portion else work
+            return Cited(start, end, f"{self.work}#{_unit(href[1:])}")
+        european = eli_target(href)
+        if european:
+            return Cited(start, end, european, "article" if european.count("/") > 1 else "act")
+        address = _ADDRESS.fullmatch(href)
+        # Of addresses of the Web, those of the convention are told from others by their prefix.
+        if address and (href.startswith("/") or re.match(r"https?://[^/]+/(?:akn|id)/", href)):
+            portion = address["portion"] or address["place"]
+            work = work_of(href)
+            return Cited(start, end, f"{work}#{_unit(portion)}") if portion else Cited(start, end, work, "act")
+        return Cited(start, end, href, "page") if href.startswith(("http://", "https://")) else None
 
     def _relations(self) -> Iterator[Relation]:
-        """Acts that the analysis says are amended or repealed, or amend this one."""
-        act = self.builder.act.id
+        """Acts that this one amends or repeals; what others do to it stands in theirs."""
+        analysis = _first(self.document, "meta", "analysis", "activeModifications")
         seen: set[tuple[str, str]] = set()
-        for element in self.document.iter():
-            if _tag(element) != "textualMod" or _tag(element) == "passiveModifications":
-                continue
-            destination = _value(_first(element, "destination"), "href")
-            source = _value(_first(element, "source"), "href")
-            if not destination.startswith("/") or (source and not source.startswith("#")):
-                continue  # what was done to this act stands in the act that did it
-            type = "REPEALS" if element.get("type") == "repeal" else "AMENDS"
+        for change in analysis if analysis is not None else ():
+            destination = _value(_first(change, "destination"), "href")
+            type = "REPEALS" if change.get("type") == "repeal" and not _portion(destination) else "AMENDS"
             target = work_of(destination)
-            if target and (type, target) not in seen:
+            if target and target != self.work and (type, target) not in seen:
                 seen.add((type, target))
-                yield Relation(act, type, target, "metadata", f"textualMod {element.get('type', '')} {destination[:300]}")
+                yield Relation(self.builder.act.id, type, target, "metadata", f"{_tag(change)} {destination[:300]}")
 
 
-def act_of_work(uri: str, country: str) -> str:
-    """The identifier of the act of a work: ``/akn/za/act/2009/10`` is ``za/act-2009-10``."""
-    parts = [part for part in re.sub(r"^/akn(?=/)", "", uri).split("/") if part][1:]
-    return act_id(country.split("-")[0], _SAFE.sub("-", "-".join(parts)) or "act")
+def act_of_work(work: str, country: str) -> str:
+    """The identifier of the act of a work; a locality stays with it.
+
+    >>> act_of_work("/akn/za-cpt/act/by-law/2010/3", "za")
+    'za/cpt-act-by-law-2010-3'
+    """
+    first, *rest = work.removeprefix("/akn").strip("/").split("/")
+    jurisdiction = country.split("-")[0]
+    own = [] if first.lower() == jurisdiction else [first.removeprefix(f"{jurisdiction}-")]
+    return act_id(jurisdiction, plain_name("-".join([*own, *rest])))
+
+
+def _portion(address: str) -> str:
+    found = _ADDRESS.fullmatch(address)
+    return (found["portion"] or found["place"] or "") if found else ""
 
 
 def _unit(portion: str) -> str:
+    """The article or section that a place in it belongs to: ``chp_1__sec_5__subsec_2`` belongs to ``chp_1__sec_5``."""
     found = _UNIT_ID.match(portion)
-    return found[1] if found else portion
+    return found[0] if found else portion
 
 
-def _text(node: Element, skip: tuple[str, ...] = ()) -> tuple[str, list[tuple[int, int, str]]]:
-    """The text of an element, one block a line, and its references: (start, end, address)."""
-    out: list[str] = []
-    length = 0
-    gap = ""
-    references: list[tuple[int, int, str]] = []
+def _outside_quotations(node: Element) -> Iterator[Element]:
+    """An element and what is below it, without the law that it quotes: amendments quote whole articles."""
+    stack = [node]
+    while stack:
+        element = stack.pop()
+        yield element
+        stack += [child for child in element if _tag(child) not in ("quotedStructure", "embeddedStructure", *_UNSEEN)]
 
-    def emit(text: str | None) -> None:
-        nonlocal length, gap
+
+class _Text:
+    """The text of an element, one block a line, and its references: (start, end, address).
+
+    Args:
+        names: whether the element's own number and heading are part of it.
+    """
+
+    def __init__(self, node: Element, *, names: bool = True) -> None:
+        self.parts: list[str] = []
+        self.length = 0
+        self.gap = ""
+        self.numbered = False  # a number was last: what it numbers goes on in its line
+        self.references: list[tuple[int, int, str]] = []
+        self._visit(node, () if names else _NAMES)
+        self.text = "".join(self.parts)
+
+    def _visit(self, node: Element, skipped: frozenset[str] | tuple[str, ...] = ()) -> None:
+        tag = _tag(node)
+        if tag in _BLOCKS:
+            self._break()
+        first, start = len(self.parts), self.length
+        self._add(node.text)
+        for child in node:
+            if _tag(child) not in _UNSEEN and _tag(child) not in skipped:
+                self._visit(child)
+            self._add(child.tail)
+        if tag == "ref" and self.length > start:
+            start += len(self.parts[first]) if self.parts[first].isspace() else 0
+            self.references.append((start, self.length, node.get("href") or ""))
+        if tag == "num":
+            self.numbered, self.gap = self.length > start, " "
+        elif tag in _BLOCKS:
+            self._break()
+
+    def _break(self) -> None:
+        if not self.numbered:
+            self.gap = "\n"
+
+    def _add(self, text: str | None) -> None:
         if not text:
             return
         words = " ".join(text.split())
-        if (text[0].isspace() or not words) and length and not gap:
-            gap = " "
+        if text[0].isspace():
+            self.gap = self.gap or " "
         if words:
-            out.extend((gap, words))
-            length += len(gap) + len(words)
-            gap = " " if text[-1].isspace() else ""
-
-    # (element, whether it is left): markup nests less deep than Python recurses, but a stack is as plain.
-    stack: list[tuple[Element, bool, int]] = [(node, False, 0)]
-    while stack:
-        element, leaving, start = stack.pop()
-        tag = _tag(element)
-        if leaving:
-            if tag == "ref" and length > start:
-                begin = start + (len(gap) if False else 0)
-                references.append((begin, length, element.get("href") or ""))
-            if tag in _BLOCKS and length:
-                gap = "" if tag == "num" else "\n"
-                if tag == "num":
-                    gap = " "
-            if element is not node:
-                emit(element.tail)
-            continue
-        if element is not node and (tag in _UNSEEN or tag in skip or not isinstance(element.tag, str)):
-            emit(element.tail)
-            continue
-        if (tag in _BLOCKS | _HIERARCHY and length and gap != " ") or (tag in _HIERARCHY and length):
-            gap = "\n"
-        place = length + (1 if element.text and element.text[0].isspace() and length else len(gap))
-        stack.append((element, True, place))
-        emit(element.text)
-        stack += [(child, False, 0) for child in reversed(list(element))]
-    return "".join(out), references
+            added = (self.gap, words) if self.gap and self.length else (words,)
+            self.parts += added
+            self.length += sum(map(len, added))
+            self.gap = " " if text[-1].isspace() else ""
+            self.numbered = False

@@ -20,19 +20,21 @@ SOURCE = "bsard"
 LICENCE = "CC BY-NC-SA 4.0"
 _ARTICLES = frozenset({"id", "article", "code"})
 _QUESTIONS = frozenset({"id", "question", "article_ids"})
+_ID = re.compile(r"\d{1,12}", re.ASCII)
 _HEADINGS = ("book", "part", "act", "chapter", "section", "subsection")
 _REFERENCE = re.compile(r"^\s*(?:article|art)\.?\s*(?P<number>[^,]{1,60})", re.IGNORECASE)
 _DEVELOPMENT_SHARE = 10
-"""One in so many training questions is a development question: the dataset has none of its own."""
+"""One in so many training questions is a development question: the dataset has none of its own. Synthetic ones train."""
 
 
 def recognises(path: Path) -> bool:
     """Whether the first line of a file names the dataset's columns."""
-    names = {
-        name.strip().strip('"')
-        for name in starts_with(path).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").split("\n")[0].split(",")
-    }
+    names = set(_first_line(path).replace('"', "").split(","))
     return names >= _ARTICLES or names >= _QUESTIONS
+
+
+def _first_line(path: Path) -> str:
+    return starts_with(path).decode("utf-8-sig", "replace").split("\n")[0].strip()
 
 
 def read(path: Path) -> Iterator[Read]:
@@ -44,35 +46,34 @@ def read(path: Path) -> Iterator[Read]:
         MissingFile: there is no such file.
         BadSource: not UTF-8 text, not CSV, or a column is missing.
     """
-    start = starts_with(path).decode("utf-8", "replace").split("\n")[0]
-    return _questions(path) if "article_ids" in start else _codes(path)
+    return _questions(path) if "article_ids" in _first_line(path) else _codes(path)
 
 
 def _codes(path: Path) -> Iterator[Read]:
     builders: dict[str, TreeBuilder] = {}
-    rejected: dict[str, list[Rejected]] = {}
+    seen: dict[str, str] = {}
     for place, row in csv_rows(path, _ARTICLES):
         code, id = " ".join(row["code"].split()), row["id"].strip()
-        if not code or not id.isdigit():
+        if not code or not _ID.fullmatch(id):
             yield Rejected(path.name, place, "an article without a code" if not code else f"not an identifier: {id[:40]!r}", row)
             continue
-        if code not in builders:
-            builders[code] = TreeBuilder(_act(code, row.get("law_type", "")))
-        builder = builders[code]
-        if builder.act.title != code:
-            rejected.setdefault(code, []).append(
-                Rejected(path.name, place, f"a code of the same name as {builder.act.title}", row)
-            )
+        if id in seen:
+            yield Rejected(path.name, place, f"repeated identifier: {id} is on {seen[id]}", row)
             continue
+        seen[id] = place
+        act = _act(code, row.get("law_type", ""))
+        builder = builders.setdefault(act.id, TreeBuilder(act))
         headings = [" ".join(row.get(name, "").split()) for name in _HEADINGS]
+        if not any(headings):  # the first publication has them all in one column
+            headings = [" ".join(row.get("description", "").split())]
         builder.article(
             builder.below([heading for heading in headings if heading]),
             _number(row),
             row["article"].strip(),
             source_id=f"{SOURCE}:{id}",
         )
-    for code, builder in builders.items():
-        yield builder.tree(rejected.get(code, ()))
+    for builder in builders.values():
+        yield builder.tree()
 
 
 def _act(code: str, law_type: str) -> Act:
@@ -97,16 +98,21 @@ def _number(row: dict[str, str]) -> str:
 
 
 def _questions(path: Path) -> Iterator[Read]:
-    split = "test" if "test" in path.stem else "synthetic" if "synthetic" in path.stem else "train"
+    file = next((name for name in ("test", "synthetic") if name in path.stem), "train")
+    seen: dict[str, str] = {}
     for place, row in csv_rows(path, _QUESTIONS):
         text, id = " ".join(row["question"].split()), row["id"].strip()
         ids = [name.strip() for name in row["article_ids"].strip("[] ").split(",") if name.strip()]
-        if not text or not id or not ids or not all(name.isdigit() for name in ids):
-            yield Rejected(path.name, place, "a question without an id, a text, or identifiers of articles", row)
+        if not text or not ids or not all(_ID.fullmatch(name) for name in (id, *ids)):
+            yield Rejected(path.name, place, "a question without an identifier, a text, or identifiers of articles", row)
             continue
-        part = "development" if split == "train" and _bucket(id) == 0 else split
+        if id in seen:
+            yield Rejected(path.name, place, f"repeated identifier: {id} is on {seen[id]}", row)
+            continue
+        seen[id] = place
+        part = "test" if file == "test" else "development" if file == "train" and _bucket(id) == 0 else "train"
         relevant = tuple(f"{SOURCE}:{name}" for name in ids)
-        question = Question(f"{SOURCE}/{split}-{id}", text, " ".join(row.get("extra_description", "").split()), SOURCE, relevant)
+        question = Question(f"{SOURCE}/{file}-{id}", text, " ".join(row.get("extra_description", "").split()), SOURCE, relevant)
         yield replace(question, split=part, split_by_dossier=part)
 
 

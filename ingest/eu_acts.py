@@ -6,14 +6,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any, cast
 
-from ingest.lines import Json, Unreadable, json_lines, starts_with, text_of
+from ingest.lines import Json, Unreadable, first_object, json_lines, text_of
 from ingest.markdown import PlainText
 from ingest.tree import TreeBuilder
 from schema.identifiers import act_id
 from schema.records import Act, ActTree, Read, Rejected
 
 FILE_PATTERN = "*.jsonl*"
-_CELEX = re.compile(r"^\d{5}[A-Z]{1,2}[A-Z0-9()_-]{1,12}$")
+_CELEX = re.compile(r"\d{5}[A-Z]{1,2}[A-Z0-9()_-]{1,12}", re.ASCII)
 _LETTER = re.compile(r"^\d{5}([A-Z]{1,2})")
 _KINDS = {"L": "directive", "R": "regulation", "D": "decision", "F": "framework decision", "E": "treaty"}
 _NUMBER = re.compile(r"^(?:article|art\.?)\s+", re.IGNORECASE)
@@ -22,8 +22,8 @@ LICENCE = "© European Union, https://eur-lex.europa.eu, reuse with attribution 
 
 def recognises(path: Path) -> bool:
     """Whether the first line of a file is an EU act."""
-    start = starts_with(path)
-    return start.lstrip().startswith(b"{") and b'"celex"' in start
+    names = first_object(path).keys()
+    return "celex" in names and "type" not in names
 
 
 def read(path: Path) -> Iterator[Read]:
@@ -53,7 +53,7 @@ def read(path: Path) -> Iterator[Read]:
 
 def _tree(row: Json) -> ActTree:
     celex = row.get("celex")
-    if not isinstance(celex, str) or not _CELEX.match(celex):
+    if not isinstance(celex, str) or not _CELEX.fullmatch(celex):
         raise Unreadable("$.celex", f"not a CELEX number: {celex!r:.60}")
     provisions = row.get("provisions")
     if not isinstance(provisions, list):

@@ -20,20 +20,21 @@ from datetime import date
 from pathlib import Path
 from typing import Any, cast
 
-from ingest.lines import Json, Unreadable, json_lines, starts_with, text_of
+from ingest.lines import Json, Unreadable, first_object, json_lines, text_of
 from ingest.tree import Cited, TreeBuilder
+from schema.identifiers import slug
 from schema.records import Act, Question, Read, Rejected, Relation, RelationType
 
 FILE_PATTERN = "*.jsonl*"
-_START = re.compile(rb'^\s*\{.{0,500}"type"\s*:\s*"(?:act|question)"', re.DOTALL)
-_ID = re.compile(r"^[a-z][a-z0-9-]{0,30}/[^\s/?#]{1,180}$")
+_ID = re.compile(r"(?!.*\.\.)[a-z][a-z0-9-]{0,30}/[A-Za-z0-9][\w.:~+*()-]{0,180}")
+_QUESTION_ID = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w.:~+*()/-]{0,180}")
 _RELATIONS: frozenset[RelationType] = frozenset({"CITES", "TRANSPOSES", "AMENDS", "REPEALS", "CONSOLIDATES"})
 _DEEPEST = 30
 
 
 def recognises(path: Path) -> bool:
     """Whether the first line of a file begins an act, or is a question."""
-    return bool(_START.match(starts_with(path)))
+    return first_object(path).get("type") in ("act", "question")
 
 
 def read(path: Path) -> Iterator[Read]:
@@ -56,18 +57,23 @@ def read(path: Path) -> Iterator[Read]:
             kind = row.get("type")
             if kind == "act":
                 act = _act(row)
+                new = _relations(act, row)
                 if act.id in seen:
                     raise Unreadable("$.id", f"repeated identifier: {act.id} is on {seen[act.id]}")
                 if builder is not None:
                     yield builder.tree(rejected, relations)
                     rejected = []
-                builder, relations, seen[act.id] = TreeBuilder(act), _relations(act, row), place
+                builder, relations, seen[act.id] = TreeBuilder(act), new, place
             elif kind == "article":
                 if builder is None:
                     raise Unreadable("$", "an article before any act")
                 _article(builder, row)
             elif kind == "question":
-                yield _question(row, path)
+                question = _question(row, path)
+                if question.id in seen:
+                    raise Unreadable("$.id", f"repeated identifier: {question.id} is on {seen[question.id]}")
+                seen[question.id] = place
+                yield question
             else:
                 raise Unreadable("$.type", f"neither act, article nor question: {kind!r:.60}")
         except Unreadable as error:
@@ -85,7 +91,7 @@ def read(path: Path) -> Iterator[Read]:
 
 def _act(row: Json) -> Act:
     id = text_of(row, "$", "id")
-    if not _ID.match(id):
+    if not _ID.fullmatch(id):
         raise Unreadable("$.id", f"not an identifier such as be/code-civil: {id[:60]!r}")
     title = " ".join(text_of(row, "$", "title").split())
     if not title:
@@ -98,20 +104,23 @@ def _act(row: Json) -> Act:
         language=text_of(row, "$", "language") or "fr",
         source="jsonl",
         source_id=text_of(row, "$", "source_id"),
+        status=text_of(row, "$", "status"),
+        eli=text_of(row, "$", "eli"),
+        celex=text_of(row, "$", "celex"),
+        licence=text_of(row, "$", "licence"),
+        short_title=text_of(row, "$", "short_title"),
+        preamble=text_of(row, "$", "preamble"),
         subjects=tuple(_texts(row, "subjects")),
-        **{name: text_of(row, "$", name) for name in ("status", "eli", "celex", "licence", "short_title", "preamble")},
-        **{name: _date(row, name) for name in ("valid_from", "valid_to", "published", "updated")},
+        valid_from=_date(row, "valid_from"),
+        valid_to=_date(row, "valid_to"),
+        published=_date(row, "published"),
+        updated=_date(row, "updated"),
     )
 
 
 def _relations(act: Act, row: Json) -> list[Relation]:
-    found = row.get("relations") or []
-    if not isinstance(found, list):
-        raise Unreadable("$.relations", "not a list")
     relations: list[Relation] = []
-    for n, item in enumerate(cast(list[Any], found)):
-        entry = cast(Json, item) if isinstance(item, dict) else {}
-        place = f"$.relations[{n}]"
+    for place, entry in _objects(row, "relations"):
         kind, target = entry.get("type"), text_of(entry, place, "target")
         if kind not in _RELATIONS or not target:
             raise Unreadable(place, f"not a relation with a type ({', '.join(sorted(_RELATIONS))}) and a target")
@@ -123,13 +132,12 @@ def _article(builder: TreeBuilder, row: Json) -> None:
     path = _texts(row, "path")
     if len(path) > _DEEPEST:
         raise Unreadable("$.path", f"{len(path)} headings; at most {_DEEPEST} are read")
-    text = text_of(row, "$", "text").strip()
+    text = text_of(row, "$", "text")  # as it stands: citations count its characters
     cited: list[Cited] = []
-    for n, item in enumerate(cast(list[Any], row.get("cites") or [])):
-        entry = cast(Json, item) if isinstance(item, dict) else {}
-        start, end, target = entry.get("start"), entry.get("end"), text_of(entry, f"$.cites[{n}]", "target")
+    for place, entry in _objects(row, "cites"):
+        start, end, target = entry.get("start"), entry.get("end"), text_of(entry, place, "target")
         if not (isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(text) and target):
-            raise Unreadable(f"$.cites[{n}]", "not a target and a range of the text")
+            raise Unreadable(place, "not a target and a range of the text")
         cited.append(Cited(start, end, target))
     builder.article(
         builder.below(path),
@@ -144,14 +152,26 @@ def _article(builder: TreeBuilder, row: Json) -> None:
 def _question(row: Json, path: Path) -> Question:
     id, text = text_of(row, "$", "id"), text_of(row, "$", "text").strip()
     relevant = _texts(row, "relevant")
-    if not id or not text or not relevant:
+    if not text or not relevant:
         raise Unreadable("$", "a question needs an id, a text and relevant articles")
-    source = text_of(row, "$", "source") or path.name.split(".")[0]
+    source = text_of(row, "$", "source") or slug(path.name.split(".")[0]) or "questions"
+    if not _QUESTION_ID.fullmatch(f"{source}/{id}"):
+        raise Unreadable("$.id", f"not an identifier of a question: {f'{source}/{id}'[:60]!r}")
     split = text_of(row, "$", "split")
     if split not in ("", "train", "development", "test"):
         raise Unreadable("$.split", f"neither train, development nor test: {split[:40]!r}")
     question = Question(f"{source}/{id}", text, text_of(row, "$", "description"), source, tuple(relevant))
     return replace(question, split=split, split_by_dossier=split)
+
+
+def _objects(row: Json, name: str) -> Iterator[tuple[str, Json]]:
+    value = row.get(name) or []
+    if not isinstance(value, list):
+        raise Unreadable(f"$.{name}", "not a list of objects")
+    for n, item in enumerate(cast(list[Any], value)):
+        if not isinstance(item, dict):
+            raise Unreadable(f"$.{name}[{n}]", "not an object")
+        yield f"$.{name}[{n}]", cast(Json, item)
 
 
 def _texts(row: Json, name: str) -> list[str]:

@@ -30,10 +30,10 @@ from schema.records import Act, ActTree, Article, Citation, Read, Rejected, Rela
 FILE_PATTERN = "*.md"
 LONGEST_FRONT_MATTER = 64 << 10
 """Characters of front matter; those of real acts have at most a few thousand."""
-LONGEST_FILE = 256 << 20
+LONGEST_FILE = 32 << 20
 """Bytes of a file that is read; the longest real act has 9 MB."""
-_IDENTIFIER = re.compile(r"^[A-Za-z0-9][\w.:~+-]{0,150}$")
-_COUNTRY = re.compile(r"^[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}$")
+_IDENTIFIER = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w.:~+-]{0,150}")
+_COUNTRY = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}")
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t#]*$")
 _QUOTES = " \t*«»\"“”‘’'"
 _ORDINALS = r"bis|ter|quater|quinquies|sexies|septies|octies|nonies|novies|decies|undecies|duodecies|terdecies|quaterdecies"
@@ -184,9 +184,9 @@ class _Loader(yaml.CSafeLoader):
 
 def _act(matter: Matter) -> Act:
     identifier, country = _string(matter, "identifier"), _string(matter, "country").lower()
-    if not _IDENTIFIER.match(identifier):
+    if not _IDENTIFIER.fullmatch(identifier):
         raise _Bad("front matter", f"not an identifier of an act: {identifier[:60]!r}")
-    if not _COUNTRY.match(country):
+    if not _COUNTRY.fullmatch(country):
         raise _Bad("front matter", f"not a country: {country[:60]!r}")
     title = " ".join(_string(matter, "title").split())
     if not title:

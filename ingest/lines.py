@@ -5,18 +5,20 @@ import gzip
 import io
 import json
 import lzma
+import re
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TextIO, cast
 
 from schema.errors import BadSource, MissingFile
 from schema.records import Rejected
 
-LONGEST_LINE = 64 << 20
+LONGEST_LINE = 16 << 20
 """Bytes of a line that is read; the longest real act has 2 MB."""
 _SHOWN = 1000
+_NAME = re.compile(r'\s*,?\s*("(?:[^"\\]|\\.){0,200}")\s*:\s*')
 
 Json = dict[str, Any]
 
@@ -39,6 +41,20 @@ def starts_with(path: Path, count: int = 4096) -> bytes:
             return stream.read(count)
     except (OSError, EOFError, lzma.LZMAError, zlib.error):
         return b""
+
+
+def first_object(path: Path) -> Json:
+    """Names and values that the first line of JSON in a file begins with; a value that is cut off is None."""
+    text = starts_with(path).decode("utf-8-sig", "ignore").lstrip()
+    found: Json = {}
+    at = 1
+    while text.startswith("{") and (name := _NAME.match(text, at)):
+        try:
+            found[json.loads(name[1])] = None
+            found[json.loads(name[1])], at = json.JSONDecoder().raw_decode(text, name.end())
+        except (ValueError, RecursionError):
+            break
+    return found
 
 
 @contextmanager
@@ -85,7 +101,7 @@ def json_object(line: bytes) -> Json:
         Unreadable: there is none.
     """
     try:
-        found: object = json.loads(line.decode("utf-8-sig"))
+        found: object = json.loads(line.rstrip().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise Unreadable(f"byte {error.start}", "not UTF-8 text") from None
     except json.JSONDecodeError as error:
@@ -98,7 +114,7 @@ def json_object(line: bytes) -> Json:
 
 
 def csv_rows(path: Path, wanted: frozenset[str], *, delimiter: str = ",") -> Iterator[tuple[str, dict[str, str]]]:
-    """The rows of a CSV file by the names of its first line, each with the place of its line.
+    """The rows of a CSV file by the names of its first line, each with the place of its line; between tabs none quotes.
 
     Raises:
         MissingFile: there is no such file.
@@ -107,7 +123,8 @@ def csv_rows(path: Path, wanted: frozenset[str], *, delimiter: str = ",") -> Ite
     place = ["line 1"]
     csv.field_size_limit(LONGEST_LINE)
     with _whole(path, place), opened(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
-        reader = csv.DictReader(text, delimiter=delimiter)
+        quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+        reader = csv.DictReader(bounded_lines(text, path), delimiter=delimiter, quoting=quoting)
         try:
             missing = wanted - set(reader.fieldnames or ())
             if missing:
@@ -119,6 +136,20 @@ def csv_rows(path: Path, wanted: frozenset[str], *, delimiter: str = ",") -> Ite
             raise BadSource(path, f"after line {reader.line_num}, byte {error.start}", "not UTF-8 text") from None
         except csv.Error as error:
             raise BadSource(path, f"line {reader.line_num}", f"not CSV: {error}") from None
+
+
+def bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
+    """The lines of a text.
+
+    Raises:
+        BadSource: a line is longer than any record.
+    """
+    number = 0
+    while line := text.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise BadSource(path, f"line {number}", f"longer than {LONGEST_LINE >> 20} Mi characters: no record is")
+        yield line
 
 
 def text_of(row: Json, place: str, name: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cypher.graph import Graph, Store
-from ingest import eu_acts, legalize, legi, service_public, words
+from ingest import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, legalize, legi, service_public, words
 from ingest.archives import is_archive, unpacked
 from ingest.loader import LoadReport, file_sha256, load_acts, load_questions, remember_archive, stored_sources
 from ingest.quarantine import quarantined, write_quarantine
@@ -42,8 +42,13 @@ class Format:
 FORMATS = (
     # Of two formats that give the same act, the first is the better source.
     Format("legi", legi.FILE_PATTERN, 2, legi.read, legi.recognises),
-    Format("legalize", legalize.FILE_PATTERN, 1, legalize.read, legalize.recognises),
+    Format("legalize", legalize.FILE_PATTERN, 2, legalize.read, legalize.recognises),
     Format("eu-acts", eu_acts.FILE_PATTERN, 1, eu_acts.read, eu_acts.recognises),
+    Format("akoma-ntoso", akoma_ntoso.FILE_PATTERN, 1, akoma_ntoso.read, akoma_ntoso.recognises),
+    Format("bsard", bsard.FILE_PATTERN, 1, bsard.read, bsard.recognises),
+    Format("coliee", coliee.FILE_PATTERN, 1, coliee.read, coliee.recognises),
+    Format("jsonl", jsonl.FILE_PATTERN, 1, jsonl.read, jsonl.recognises),
+    Format("beir", beir.FILE_PATTERN, 1, beir.read, beir.recognises),
 )
 QUESTION_FORMATS = (service_public.SOURCE,)
 FORMAT_NAMES = (*(f.name for f in FORMATS), *QUESTION_FORMATS)

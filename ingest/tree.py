@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from schema.identifiers import bounded, normal_number, occurrence_ids, section_number, slug
-from schema.records import Act, ActTree, Article, Citation, Rejected, Relation, Section
+from schema.records import Act, ActTree, Article, Citation, OutsideKind, Rejected, Relation, Section
 
 _UNNUMBERED = "sans-numero"
 
@@ -16,6 +16,7 @@ class Cited:
     start: int
     end: int
     target: str
+    kind: OutsideKind = "article"
 
 
 @dataclass(slots=True)
@@ -126,6 +127,6 @@ class TreeBuilder:
                 )
             )
             for c in leaf.cited:
-                citations.append(Citation(id, c.target, "article", leaf.text[c.start : c.end], c.start, c.end))
+                citations.append(Citation(id, c.target, c.kind, leaf.text[c.start : c.end], c.start, c.end))
         sections = tuple(self._sections.values())
         return ActTree(act, sections, tuple(articles), tuple(citations), tuple(rejected), relations=tuple(relations))

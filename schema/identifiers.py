@@ -13,6 +13,9 @@ from collections.abc import Iterable
 
 _CODE_LETTER = re.compile(r"^(?:Art(?:icle|\.)?\s+)?(LO|[LRDAC])\s*\.?\s*(\*{0,2})\s*(?=\d)", re.IGNORECASE)
 _LEADING_DIGITS = re.compile(r"\d+")
+# What leads out of a folder, ends a line, or divides an address.
+_UNSAFE = re.compile(r"[\s/\\#?\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+|\.{2,}")
 MAX_LENGTH = 240
 """Longest identifier, in characters; a longer one is cut and ends in a digest of the whole."""
 
@@ -39,8 +42,20 @@ def normal_number(number: str) -> str:
     lettered = _CODE_LETTER.match(text)
     if lettered:
         text = lettered[1].upper() + lettered[2] + text[lettered.end() :]
-    text = re.sub(r"[\s/#?]+", "-", text.strip(" ."))
-    return re.sub(r"-{2,}", "-", text)
+    text = _UNSAFE.sub("-", text.strip(" ."))
+    return re.sub(r"([-.])\1+", r"\1", text)
+
+
+def plain_name(text: str) -> str:
+    """A publisher's name as part of an identifier: letters, digits and ``._-``, not too many; what was changed carries a digest.
+
+    >>> plain_name("q1"), plain_name("../q 1")
+    ('q1', '__q_1~a11ba596')
+    """
+    plain = _NOT_PLAIN.sub("_", text)
+    if plain == text and 0 < len(text) <= 80:
+        return text
+    return f"{plain[:80]}~{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def number_stem(number: str) -> str:

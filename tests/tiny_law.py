@@ -139,6 +139,7 @@ status: "in_force"
 source: ""
 eli: "http://data.legilux.public.lu/eli/etat/{path}/jo"
 modifies: "{modifies}"
+cites: "{cites}"
 ---
 # {title}
 
@@ -148,13 +149,13 @@ modifies: "{modifies}"
 """
 
 
-def statute(folder: Path, serial: int, text: str, *, title: str = "", modifies: str = "") -> Path:
+def statute(folder: Path, serial: int, text: str, *, title: str = "", modifies: str = "", cites: str = "") -> Path:
     """A Luxembourg act of one article, in a file of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"leg-loi-2001-02-0{serial}-n{serial}.md"
     fields = {"id": path.stem, "day": f"2001-02-0{serial}", "path": f"leg/loi/2001/02/0{serial}/n{serial}"}
     title = title or f"Loi du {serial} février 2001 concernant les fours"
-    path.write_text(STATUTE.format(title=title, text=text, modifies=modifies, **fields), encoding="utf-8")
+    path.write_text(STATUTE.format(title=title, text=text, modifies=modifies, cites=cites, **fields), encoding="utf-8")
     return path
 
 

@@ -104,7 +104,13 @@ def test_every_statement_that_reads_gives_the_same_rows(law: Store, embedded_law
     statutes = tmp_path / "statutes"
     statute(statutes, 1, "Les fours sont déclarés ; voir la directive 2010/75/UE.")
     first = "/eli/etat/leg/loi/2001/02/01/n1/jo"
-    statute(statutes, 2, "Voir la loi du 1er février 2001 concernant les fours.", modifies=f"{first}; /eli/dir_ue/2010/75/jo")
+    statute(
+        statutes,
+        2,
+        "Voir la loi du 1er février 2001 concernant les fours.",
+        modifies=f"{first}; /eli/dir_ue/2010/75/jo",
+        cites=first,
+    )
     newer = write_law(tmp_path / "newer", newer_bakers(), millers())
     for store in (law, embedded_law):
         load_questions(store, "mine", [question])

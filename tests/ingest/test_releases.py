@@ -137,7 +137,7 @@ def test_the_dates_of_other_versions_are_records_and_answer_what_was_in_force(tm
 def test_a_better_source_takes_an_act_over_and_gives_it_back_when_it_goes(tmp_path: Path) -> None:
     worse = tmp_path / "other"
     worse.mkdir()
-    text = STATUTE.format(title="Code du pain", id=BAKERS, day="2001-01-01", path="x", modifies="", text="Du pain.")
+    text = STATUTE.format(title="Code du pain", id=BAKERS, day="2001-01-01", path="x", modifies="", cites="", text="Du pain.")
     (worse / f"{BAKERS}.md").write_text(text.replace('country: "lu"', 'country: "fr"'), encoding="utf-8")
 
     def title() -> str:
