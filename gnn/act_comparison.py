@@ -46,8 +46,9 @@ _VIEWS = {
     f"bm25 {n} {view}-{found}": LongQuery(n, True, view=view, found=found)
     for n, (view, found) in product((15, 30, 60), product(("title", "lead", "whole"), repeat=2))
 }
-_PASSAGE = 4000
-"""Characters of an act that are given to a transformer, which reads the first few hundred word pieces."""
+_TITLES = EncoderOptions.model_validate({"max_tokens": 96})
+_PASSAGE = 2000
+"""Characters of an act that are given to a transformer, which reads its first word pieces: the title, and what follows."""
 DIRECTIONS: tuple[Direction, ...] = ("down", "up")
 
 
@@ -206,8 +207,6 @@ def compare_home(
         if encoder:
             corpus, text = read_corpus(graph)
             passages = [masked(f"{p.title} {p.headings} {p.body}"[:_PASSAGE]) for p in act_parts(corpus, text, acts)]
-            encoded = passage_vectors(
-                settings.home, encoder, passages, EncoderOptions.model_validate({}), threads=settings.threads, progress=progress
-            )
+            encoded = passage_vectors(settings.home, encoder, passages, _TITLES, threads=settings.threads, progress=progress)
             vectors[encoder] = centred(encoded, similar.texts.jurisdictions)
     return compare_acts(similar, pairs, vectors=vectors, progress=progress)

@@ -189,16 +189,14 @@ def learned_ages(asked: Sequence[Asked], without: int | None) -> tuple[float, ..
 def quality(asked: Sequence[Asked], chosen: Chosen, without: int | None) -> float:
     """The mean of all measures over the training pairs: those whose directive is not in the fold left out.
 
-    An act of several directives asks for those of the training folds; its others are taken out of the list.
+    An act of several directives asks for those of the training folds. Its others stay in the list like any act that is not
+    known to be relevant: to take them out would be to look at their labels.
     """
     values: list[float] = []
     for query in asked:
-        known = query.folds != without
-        if known.any():
-            scores = fused(query, chosen)
-            if not known.all():
-                scores[query.relevant[~known]] = -np.inf
-            values.append(float(np.mean(list(measure(ranks_among(scores, query.relevant[known])).values()))))
+        known = query.relevant[query.folds != without]
+        if len(known):
+            values.append(float(np.mean(list(measure(ranks_among(fused(query, chosen), known)).values()))))
     return float(np.mean(values)) if values else 0.0
 
 
