@@ -80,17 +80,19 @@ def read_transpositions(path: Path, position: Mapping[str, int], basis: str, cou
     """
     try:
         with path.open(encoding="utf-8", newline="") as stream:
-            rows = list(csv.DictReader(stream))
+            rows = csv.DictReader(stream)
+            missing = sorted({"act", "celex", "basis", "directive_text"} - set(rows.fieldnames or ()))
+            if missing:
+                raise BadSource(path, "line 1", f"no column {', '.join(missing)}")
+            named = [
+                (act_id("eu", row["celex"]), act_id(country, row["act"]))
+                for row in rows
+                if row["basis"] == basis and row["directive_text"] == "yes"
+            ]
     except FileNotFoundError:
         raise MissingFile(f"{path}: no such file") from None
-    try:
-        named = [
-            (act_id("eu", row["celex"]), act_id(country, row["act"]))
-            for row in rows
-            if row["basis"] == basis and row["directive_text"] == "yes"
-        ]
-    except KeyError as error:
-        raise BadSource(path, "line 1", f"no column {error}") from None
+    except UnicodeDecodeError:
+        raise BadSource(path, "", "not UTF-8 text") from None
     return [Pair(position[d], position[a]) for d, a in dict.fromkeys(named) if d in position and a in position]
 
 

@@ -186,6 +186,8 @@ class SimilarActs:
             raise BadQuery("a number of years is negative")
         asking = self.texts.position[act]
         may = self.candidates(asking, jurisdiction, kind) & self.within(asking, years_before, years_after)
+        if not may.any():
+            return []
         # Pairs of which none is of the EU have no labels to choose weights on: they take those of national acts.
         ensemble = self._from_eu if self.texts.jurisdictions[asking] == "eu" else self._to_eu
         names = [name for name, weight in ensemble.weights.items() if weight]
@@ -252,7 +254,9 @@ class SimilarActs:
             idf = idf * self._collection(self.texts.jurisdictions[asking]).idf[row.indices]
         telling = row.indices[np.argsort(-row.data * idf, kind="stable")[: query.terms]]
         lengths = self._words(query.found)
-        norm = query.k1 * (1 - query.b + query.b * lengths / max(float(lengths[among.members].mean()), 1e-9))
+        norm = query.k1 * (
+            1 - query.b + query.b * lengths / max(float(lengths[among.members].sum()) / max(among.documents, 1), 1e-9)
+        )
         rarity = np.log1p((among.documents - among.frequency[telling] + 0.5) / (among.frequency[telling] + 0.5))
         having = self._by_word(query.found)[:, telling]
         parts = having.data / (having.data + norm[having.indices]) * np.repeat(rarity, np.diff(having.indptr))
