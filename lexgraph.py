@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from api.terminal import described_hits, hits_table, measures_table, progress_on, rows_table
+from api.terminal import (
+    act_systems_table,
+    described_hits,
+    hits_table,
+    measures_table,
+    progress_on,
+    rows_table,
+    similar_table,
+)
 from cypher.dump import canonical_dump
 from cypher.graph import ReadableGraph, Store
 from cypher.store import open_store
@@ -158,6 +166,7 @@ _LAW_LABELS = ("Act", "Section", "Article", "Version", "Question")
 def index(context: typer.Context) -> None:
     """Make the text index of the law in the graph, and embed law that is new to the active model; what is there stays."""
     from gnn.versions import make_ready
+    from search.act_texts import act_texts_folder, build_act_texts
     from search.corpus import read_corpus
     from search.text_index import build_text_index, remove_other_indexes
 
@@ -172,7 +181,7 @@ def index(context: typer.Context) -> None:
         if active is not None:
             fetch_model(run.home, run.shelf, active)
         stale = active is not None and read_card(run.home, active)["corpus_sha256"] != law
-        if folder.is_dir() and server is None and not stale:
+        if folder.is_dir() and server is None and not stale and act_texts_folder(run.home, law).is_dir():
             out.print(f"index {folder.name}: nothing changed")
             return
         corpus, text = read_corpus(graph)
@@ -186,6 +195,7 @@ def index(context: typer.Context) -> None:
             made = make_ready(run.store, graph, corpus, text, active, threads=run.settings.threads, progress=run.progress)
             out.print(f"model {active}: {made:,} articles and sections embedded", markup=False, soft_wrap=True)
         build_text_index(run.home, corpus, text, run.bm25, server=server, progress=run.progress)
+        build_act_texts(run.home, corpus, text, graph.rows("acts"), progress=run.progress)
         out.print(f"index {folder.name}: {len(corpus.articles):,} articles")
         remove_other_indexes(run.home, folder.name)
 
@@ -394,11 +404,21 @@ def evaluate(
     recipe: Annotated[str | None, typer.Option(help="Recipe whose models are compared; else that of the active one.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Draw recall against k and training curves into this file.")] = None,
+    benchmark: Annotated[
+        str | None, typer.Option(help="eu-lu: similar acts, of EU directives and the acts that transpose them, instead.")
+    ] = None,
+    transpositions: Annotated[
+        Path | None, typer.Option(help="Known pairs, CSV with the columns act, celex, basis, directive_text.")
+    ] = None,
+    basis: Annotated[str, typer.Option(help="Which pairs of them: title or cites.")] = "title",
 ) -> None:
-    """Compare all systems on questions with known answers."""
+    """Compare all systems on questions with known answers, or on acts that are known to transpose directives."""
     from gnn.comparison import curves, model_ids
 
     run: _Run = context.obj
+    if benchmark is not None:
+        _evaluate_acts(run, benchmark, transpositions, basis, json_)
+        return
     tables, chosen = _compare(run, questions, split, recipe)
     main = next(iter(tables.values()))
     if picture:
@@ -416,6 +436,21 @@ def evaluate(
         rows = {name: (s.measures, s.training_s, s.query_ms) for name, s in table.systems.items()}
         title = f"{table.questions}: {table.n} {table.part} questions, {table.split} split, {table.asked}"
         _wide().print(measures_table(title, rows))
+
+
+def _evaluate_acts(run: _Run, benchmark: str, transpositions: Path | None, basis: str, json_: bool) -> None:
+    from gnn.act_comparison import compare_home
+
+    if benchmark != "eu-lu":
+        raise BadQuery(f"no benchmark {benchmark!r}; there is: eu-lu")
+    if transpositions is None:
+        raise BadQuery("name the table of known pairs by --transpositions")
+    with run.graph() as graph:
+        rows = compare_home(run.settings, graph, transpositions, basis, progress=run.progress)
+    if json_:
+        print(json.dumps({row.name: row.measures for row in rows}))
+    else:
+        _wide().print(act_systems_table(f"{benchmark}, {basis} pairs", rows))
 
 
 def _compare(run: _Run, source: str, part: str, recipe: str | None) -> "tuple[dict[str, Comparison], Recipe]":
@@ -490,6 +525,37 @@ def _day(text: str | None) -> date | None:
         return date.fromisoformat(text) if text else None
     except ValueError:
         raise BadQuery(f"not a date: {text!r} (write YYYY-MM-DD)") from None
+
+
+@app.command()
+def similar(
+    context: typer.Context,
+    act: Annotated[str, typer.Argument(help="Identifier of an act, as eu/32016L0680.")],
+    jurisdiction: Annotated[str | None, typer.Option(help="Only acts of this jurisdiction.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only acts of this kind, as directive or loi.")] = None,
+    first: Annotated[int, typer.Option("--first", "-k", help="How many acts, at most 1000.")] = 20,
+    years_before: Annotated[float | None, typer.Option(help="At most so many years older than the act.")] = None,
+    years_after: Annotated[float | None, typer.Option(help="At most so many years younger than the act.")] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+) -> None:
+    """Find the acts most like a whole act: what may transpose a directive, and what an act may transpose."""
+    from search.act_texts import open_act_texts
+    from search.similar_acts import SimilarActs
+
+    run: _Run = context.obj
+    with run.graph() as graph:
+        texts = open_act_texts(run.home, graph.rows("graph_row")[0]["corpus_sha256"])
+        found = SimilarActs(texts).similar(
+            act, jurisdiction=jurisdiction, kind=kind, first=first, years_before=years_before, years_after=years_after
+        )
+        rows = {row["id"]: row for row in graph.rows("acts_by_id", ids=[hit.id for hit in found])}
+    told = [
+        {**asdict(hit), "title": rows[hit.id]["title"], "published": rows[hit.id]["published"]} for hit in found if hit.id in rows
+    ]
+    if json_:
+        print(json.dumps(told, ensure_ascii=False, default=str))
+    else:
+        _wide().print(similar_table(told))
 
 
 @app.command()

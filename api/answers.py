@@ -7,12 +7,13 @@ from typing import Any
 
 import strawberry
 
-from api.law import Article, article_of
+from api.law import Act, Article, act_of, article_of
 from api.loading import Reading
 from api.pages import PageInfo, Window
 from api.snapshot import Snapshot
-from schema.errors import LexgraphError
+from schema.errors import BadQuery, LexgraphError
 from search.retrieval import Filter, Hits, Mode
+from search.similar_acts import SimilarAct as Found
 from search.snippets import snippet
 
 strawberry.enum(
@@ -39,7 +40,8 @@ class Place:
     """Where an article stands in one of the lists that an answer was fused from."""
 
     list_name: str = strawberry.field(
-        name="list", description="`bm25`, `section`, `vector`, `questions`, `authority` or `hierarchical`."
+        name="list",
+        description="`bm25`, `section`, `vector`, `questions`, `authority` or `hierarchical`; of acts, see `SimilarAct`.",
     )
     rank: int = strawberry.field(description="From 1, among the articles that pass the filter.")
     score: float
@@ -134,3 +136,52 @@ async def answer(
     return SearchConnection(
         edges=edges, page_info=page.info, took_ms=took_ms, model=reading.snapshot.model_id, degraded=list(hits.degraded)
     )
+
+
+@strawberry.type(description="An act that is much like another.")
+class SimilarAct:
+    """An act that is much like another."""
+
+    node: Act
+    score: float = strawberry.field(description="Comparable within one answer only.")
+    places: list[Place] = strawberry.field(
+        description="Why it is here: its place in each list; `lead-title` holds the lead of the act that was asked about "
+        "against the titles of the others."
+    )
+
+
+async def similar_acts(
+    reading: Reading,
+    id: str,
+    jurisdiction: str | None,
+    kind: str | None,
+    first: int,
+    years_before: float | None,
+    years_after: float | None,
+) -> list[SimilarAct]:
+    """The acts most like one, best first.
+
+    Raises:
+        BadQuery: ``first`` is out of bounds, or a number of years is negative.
+        NotFound: there is no such act.
+        NotReady: the acts of this law are not indexed.
+    """
+    if not 1 <= first <= reading.settings.max_page:
+        raise BadQuery(f"first: {first} is not between 1 and {reading.settings.max_page}")
+
+    def find(snapshot: Snapshot) -> list[Found]:
+        return snapshot.similar_acts.similar(
+            id, jurisdiction=jurisdiction, kind=kind, first=first, years_before=years_before, years_after=years_after
+        )
+
+    hits = await reading.in_thread(find)
+    rows = await reading.acts.load_many([hit.id for hit in hits])
+    return [
+        SimilarAct(
+            node=act_of(row),
+            score=hit.score,
+            places=[Place(list_name=name, rank=place.rank, score=place.score) for name, place in hit.places.items()],
+        )
+        for hit, row in zip(hits, rows, strict=True)
+        if row is not None  # gone from a server's graph, where newer law is being loaded
+    ]

@@ -24,7 +24,7 @@ from strawberry.extensions import MaskErrors, SchemaExtension
 from api.pages import DEFAULT_PAGE
 from schema.errors import LexgraphError
 
-_PAGED = {"search", "contents", "cites", "citedBy"}
+_PAGED = {"search", "contents", "cites", "citedBy", "similarActs"}
 _TYPICAL_LENGTH = {"siblings": 20, "ancestors": 5, "acts": 10, "relations": 5, "relatedBy": 20, "versions": 3}
 """Rough lengths of the lists that have no pages."""
 _MARGIN = {"edges"}

@@ -9,7 +9,7 @@ from graphql.validation import MaxIntrospectionDepthRule
 from strawberry.extensions import AddValidationRules, MaxTokensLimiter, SchemaExtension
 from strawberry.types.execution import ExecutionContext
 
-from api.answers import SearchConnection, SearchFilter, answer
+from api.answers import SearchConnection, SearchFilter, SimilarAct, answer, similar_acts
 from api.law import Act, After, Article, First, Info, Node, Section, act_of, article_of, node_of
 from api.limits import Limits, PlainErrors, SelectionLimiter, cause
 from api.loading import Reading
@@ -59,6 +59,27 @@ class Query:
         ]
         rows = await info.context.acts.load_many(found[offset : offset + first])
         return [act_of(row) for row in rows if row is not None]
+
+    @strawberry.field(
+        description="The acts most like one, best first: what may transpose a directive, and what an act may transpose. "
+        "Numbers and known relations are not looked at."
+    )
+    async def similar_acts(
+        self,
+        info: Info,
+        id: strawberry.ID,
+        jurisdiction: Annotated[str | None, strawberry.argument(description="Only acts of this one.")] = None,
+        kind: Annotated[str | None, strawberry.argument(description="Only acts of this one, e.g. `directive`.")] = None,
+        first: First = DEFAULT_PAGE,
+        years_before: Annotated[
+            float | None, strawberry.argument(description="At most so many years older than the act.")
+        ] = None,
+        years_after: Annotated[
+            float | None, strawberry.argument(description="At most so many years younger than the act.")
+        ] = None,
+    ) -> list[SimilarAct]:
+        """The acts most like one, best first."""
+        return await similar_acts(info.context, id, jurisdiction, kind, first, years_before, years_after)
 
     @strawberry.field(description="The section of an identifier; null where there is none.")
     async def section(self, info: Info, id: strawberry.ID) -> Section | None:

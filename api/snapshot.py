@@ -20,8 +20,10 @@ from cypher.store import open_store
 from schema.errors import LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.identifiers import MAX_LENGTH
 from schema.settings import Settings
+from search.act_texts import open_act_texts
 from search.corpus import Corpus, read_corpus
 from search.retrieval import TEXT, Retriever, VectorModel
+from search.similar_acts import SimilarActs
 from search.text_index import Bm25Options, index_folder, open_text_index, save_arrays, text_server
 
 if TYPE_CHECKING:
@@ -53,11 +55,13 @@ class Snapshot:
 
     Attributes:
         stamp: tells the release of the graph from any other.
+        home: the folder that the index lies in.
     """
 
     graph: Graph
     retriever: Retriever
     stamp: Stamp
+    home: Path
     _uses: _Uses = field(default_factory=_Uses, repr=False)
 
     @property
@@ -77,6 +81,15 @@ class Snapshot:
         for id in self.corpus.articles:
             found[id.partition("~")[0][: MAX_LENGTH - 17]].append(id)
         return dict(found)
+
+    @cached_property
+    def similar_acts(self) -> SimilarActs:
+        """What finds similar acts, opened when it is first asked for: most services never are.
+
+        Raises:
+            NotReady: the acts of this law are not indexed.
+        """
+        return SimilarActs(open_act_texts(self.home, self.corpus.sha256))
 
     @contextmanager
     def held(self) -> Generator["Snapshot"]:
@@ -141,7 +154,7 @@ def open_snapshot(settings: Settings, store: Store, load_model: LoadModel, serve
         index = open_text_index(settings.home, corpus_sha256, options, server=server)
         model = load_model(graph, index.corpus)
         retriever = Retriever(index, model, max_query_characters=settings.max_query_characters)
-        snapshot = Snapshot(graph, retriever, stamp)
+        snapshot = Snapshot(graph, retriever, stamp, settings.home)
         # Made now and not by the first requests, which would each make them at the same time.
         _ = index.corpus.article_position, index.corpus.section_position, snapshot.numbered
         return snapshot

@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -18,6 +18,9 @@ from search.corpus import Corpus
 from search.evaluation import MEASURES, Measured
 from search.retrieval import Hit
 from search.snippets import snippet
+
+if TYPE_CHECKING:
+    from gnn.act_comparison import Row as ActSystem
 
 _LIST_NAMES = {
     "bm25": "BM25",
@@ -148,4 +151,33 @@ def hits_table(described: Sequence[Mapping[str, Any]], first_rank: int = 1) -> T
         if hit["matched"]:
             why += "\nwords: " + ", ".join(hit["matched"][:8])
         table.add_row(str(rank), Text(hit["number"]), Text(" › ".join(hit["path"])), text, Text(why))
+    return table
+
+
+def similar_table(found: Sequence[Mapping[str, Any]]) -> Table:
+    """Rank, act, title, and the lists in which it stands highest."""
+    table = Table(show_lines=True)
+    table.add_column("", justify="right")
+    table.add_column("act", no_wrap=True)
+    table.add_column("published", no_wrap=True)
+    table.add_column("title", ratio=5)
+    table.add_column("why", ratio=2)
+    for rank, act in enumerate(found, 1):
+        places = sorted(act["places"].items(), key=lambda item: item[1]["rank"])
+        why = "\n".join(f"{name}: {place['rank']}" for name, place in places[:4])
+        table.add_row(str(rank), Text(act["id"]), str(act["published"] or ""), Text(act["title"]), Text(why))
+    return table
+
+
+def act_systems_table(title: str, systems: Iterable["ActSystem"]) -> Table:
+    """Systems that find similar acts: measures from a directive to acts and from an act to directives, and weights."""
+    table = Table(title=title, show_lines=False)
+    table.add_column("system", no_wrap=True)
+    for arrow in ("directive → act", "act → directive"):
+        table.add_column(f"{arrow}\nR@20  R@100  nDCG@20  R-prec.", no_wrap=True, justify="right")
+    table.add_column("chosen on all folds", ratio=1)
+    for system in systems:
+        figures = ["   ".join(f"{value:5.1f}" for value in measures.values()) for measures in system.measures.values()]
+        chosen = dict.fromkeys(filter(None, system.chosen.values()))
+        table.add_row(system.name, *figures, Text(" | ".join(chosen)))
     return table

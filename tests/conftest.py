@@ -9,6 +9,7 @@ import pytest
 from cypher.embedded import EmbeddedStore, open_graph
 from ingest.npm import LEGI_DATA, SERVICE_PUBLIC, fetch
 from ingest.sources import ingest
+from search.act_texts import build_act_texts
 from search.corpus import read_corpus
 from search.text_index import Bm25Options, build_text_index
 from tests.tiny_law import write_law
@@ -24,6 +25,7 @@ def tiny_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ingest(EmbeddedStore(home), write_law(home / "sources"))
     with open_graph(home) as graph:
         corpus, text = read_corpus(graph)
+        build_act_texts(home, corpus, text, graph.rows("acts"))
     build_text_index(home, corpus, text, Bm25Options())
     return home
 

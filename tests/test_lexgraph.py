@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from schema.errors import LexgraphError
+from schema.errors import BadQuery, LexgraphError
+from tests.tiny_acts import SUBJECTS, write_acts
 from tests.tiny_law import BAKERS, article, bakers, code, section, write_law
 
 ROOT = Path(__file__).parents[1]
@@ -195,3 +196,22 @@ def test_a_port_in_use_is_a_clear_error(tiny_home: Path) -> None:
         done = run(tiny_home, "serve", "--port", str(taken.getsockname()[1]))
     assert done.returncode == 78
     assert "cannot listen" in done.stderr
+
+
+def test_similar_acts_are_found_and_measured_from_the_command_line(tmp_path: Path) -> None:
+    home, law = tmp_path / "home", write_acts(tmp_path / "law")
+    run(home, "ingest", str(law / "eu_acts.jsonl"), str(law / "lu"))
+    run(home, "index")
+    found = json.loads(run(home, "similar", "eu/32000L0001", "--jurisdiction", "lu", "-k", "2", "--json").stdout)
+    assert found[0]["id"] == "lu/leg-pain"
+    assert len(found) == 2
+    assert found[0]["places"]["bm25"]["rank"] == 1
+    assert "lu/leg-pain" in run(home, "similar", "eu/32000L0001", "-k", "1").stdout
+    pairs = tmp_path / "pairs.csv"
+    lines = [f"leg-{name},3200{n}L0001,title,yes" for n, name in enumerate(SUBJECTS)]
+    pairs.write_text("\n".join(["act,celex,basis,directive_text", *lines]))
+    table = json.loads(run(home, "evaluate", "--benchmark", "eu-lu", "--transpositions", str(pairs), "--json").stdout)
+    assert table["ensemble"]["down"]["R@20"] == table["ensemble"]["up"]["R@20"] == 100
+    refused = run(home, "evaluate", "--benchmark", "eu-lu")
+    assert refused.returncode == BadQuery.exit_code
+    assert "--transpositions" in refused.stderr

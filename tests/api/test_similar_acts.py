@@ -1,0 +1,36 @@
+"""Similar acts over GraphQL."""
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.api.conftest import ask, refusal
+from tests.tiny_law import BAKERS_ID, MILLERS_ID
+
+SIMILAR = """query($id: ID!, $jurisdiction: String, $kind: String, $first: Int! = 5, $before: Float, $after: Float) {
+  similarActs(id: $id, jurisdiction: $jurisdiction, kind: $kind, first: $first, yearsBefore: $before, yearsAfter: $after) {
+    score node { id title } places { list rank score } } }"""
+
+
+def test_an_act_finds_the_one_that_shares_its_words_and_says_why(client: TestClient) -> None:
+    found = ask(client, SIMILAR, id=BAKERS_ID)["similarActs"]
+    assert [hit["node"] for hit in found] == [{"id": MILLERS_ID, "title": "Code de la meunerie"}]
+    assert {"bm25", "whole-whole"} <= {place["list"] for place in found[0]["places"]}
+    assert {place["rank"] for place in found[0]["places"]} == {1}
+
+
+@pytest.mark.parametrize("only", [{"jurisdiction": "eu"}, {"kind": "directive"}, {"after": 1.0}])
+def test_filters_leave_out_what_does_not_pass(client: TestClient, only: dict[str, object]) -> None:
+    # The tiny law has no days of publication: what has none passes no window.
+    assert ask(client, SIMILAR, id=BAKERS_ID, **only)["similarActs"] == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "problem", "code"),
+    [
+        ({"id": "fr/none"}, "no such act: fr/none", "NotFound"),
+        ({"id": BAKERS_ID, "first": 0}, "first: 0 is not between 1 and 100", "BadQuery"),
+        ({"id": BAKERS_ID, "after": -1.0}, "a number of years is negative", "BadQuery"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(client: TestClient, variables: dict[str, object], problem: str, code: str) -> None:
+    assert refusal(client, SIMILAR, **variables) == (problem, code)
