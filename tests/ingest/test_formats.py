@@ -72,7 +72,7 @@ def test_a_file_of_no_format_is_refused(tmp_path: Path) -> None:
         ingest(EmbeddedStore(tmp_path / "home"), tmp_path / "notes.csv")
 
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "formats.md"
+DOCUMENT = Path(__file__).parents[2] / "README.md"
 
 
 def test_the_reader_in_the_documentation_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
