@@ -25,7 +25,7 @@ from schema.records import Act, ActTree, Question, Read, Rejected
 FILE_PATTERN = "*"
 SOURCE = "coliee"
 CODE = act_id("jp", "civil-code")
-LONGEST_FILE = 32 << 20
+LONGEST_FILE = 8 << 20
 """Bytes of a file of questions; those of one year have some hundred thousand."""
 _RANKS = ("Part", "Chapter", "Section", "Subsection", "Division")
 _HYPHEN = r"[-\u2010-\u2013]"

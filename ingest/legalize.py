@@ -30,6 +30,8 @@ from schema.records import Act, ActTree, Article, Citation, Read, Rejected, Rela
 FILE_PATTERN = "*.md"
 LONGEST_FRONT_MATTER = 64 << 10
 """Characters of front matter; those of real acts have at most a few thousand."""
+DEEPEST_FRONT_MATTER = 20
+"""Levels of lists and mappings in it; real acts have two."""
 LONGEST_FILE = 32 << 20
 """Bytes of a file that is read; the longest real act has 9 MB."""
 _IDENTIFIER = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w.:~+-]{0,150}")
@@ -163,6 +165,7 @@ def _front_matter(lines: list[str]) -> tuple[Matter, int]:
         raise _Bad("line 1", f"front matter of {len(block):,} characters; at most {LONGEST_FRONT_MATTER:,} are read")
     try:
         # A bomb of aliases stays small: they are references, and nothing below follows what is nested.
+        _check_depth(block)
         found: object = yaml.load(block, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark else 1
@@ -172,6 +175,19 @@ def _front_matter(lines: list[str]) -> tuple[Matter, int]:
     if not isinstance(found, dict):
         raise _Bad("line 2", "front matter is not a list of names and values")
     return {str(name): value for name, value in cast(dict[Any, Any], found).items() if isinstance(name, str)}, end + 1
+
+
+def _check_depth(block: str) -> None:
+    """Refuse what nests deeply before it is composed: the loader in C recurses without a bound, and ends the process."""
+    depth = 0
+    for event in yaml.parse(block, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > DEEPEST_FRONT_MATTER:
+            line = event.start_mark.line + 2
+            raise _Bad(f"line {line}", f"front matter nests deeper than {DEEPEST_FRONT_MATTER} levels")
 
 
 class _Loader(yaml.CSafeLoader):

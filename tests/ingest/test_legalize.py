@@ -74,6 +74,9 @@ def test_a_jurisdiction_that_is_not_known_loads_with_a_remark(tmp_path: Path) ->
         (("publication_date: 2021-05-03", "publication_date: '2021-13-03'"), "publication_date: a date that is none"),
         (('title: "Loi du 3 mai 2021 sur les boulangeries"\n', ""), "no title"),
         (("country: lu", "<<: {a: 1}\ncountry: lu"), "a merge of mappings"),
+        (("rank: loi", "rank: " + "[" * 30_000), "line 5: front matter nests deeper than 20 levels"),
+        (("rank: loi", "rank: " + "{a: " * 10_000), "line 5: front matter nests deeper than 20 levels"),
+        (("rank: loi", "rank:\n" + "- " * 30_000), "line 6: front matter nests deeper than 20 levels"),
         (("rank: loi", f"rank: {'x' * (70 << 10)}"), "at most 65,536 are read"),
     ],
 )
