@@ -186,7 +186,7 @@ def _check_depth(block: str) -> None:
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         if depth > DEEPEST_FRONT_MATTER:
-            line = event.start_mark.line + 2
+            line = event.start_mark.line + 2 if event.start_mark else 1
             raise _Bad(f"line {line}", f"front matter nests deeper than {DEEPEST_FRONT_MATTER} levels")
 
 

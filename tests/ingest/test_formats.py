@@ -72,11 +72,12 @@ def test_a_file_of_no_format_is_refused(tmp_path: Path) -> None:
         ingest(EmbeddedStore(tmp_path / "home"), tmp_path / "notes.csv")
 
 
-DOCUMENT = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+DOCUMENT = ROOT / "docs" / "formats.md"
 
 
 def test_the_reader_in_the_documentation_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     reader: dict[str, Any] = {}
     exec(code, reader)
     written = Format("paragraphs", "*.txt", 1, reader["read"], reader["recognises"])
