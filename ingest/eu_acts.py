@@ -90,8 +90,9 @@ def _provision(item: object, n: int) -> tuple[str, str, list[str], str]:
     if kind not in ("article", "annex", "document"):
         raise Unreadable(f"{place}.type", f"neither an article, an annex nor a document: {kind!r:.60}")
     path: object = provision.get("path") or []
-    if not isinstance(path, list) or len(path_ := cast(list[Any], path)) > 20 or not all(isinstance(p, str) for p in path_):
+    if not isinstance(path, list) or len(path_ := cast(list[Any], path)) > 20:
         raise Unreadable(f"{place}.path", "not a list of headings")
+    headings = [" ".join(text_of({"path": heading}, place, "path").split()) for heading in path_]
     heading = " ".join(text_of(provision, place, "heading").split())
     number = _NUMBER.sub("", " ".join(text_of(provision, place, "num").split()))
     if kind == "article":
@@ -103,7 +104,6 @@ def _provision(item: object, n: int) -> tuple[str, str, list[str], str]:
     text = PlainText()
     for paragraph in text_of(provision, place, "text").split("\n"):
         text.add(paragraph)
-    headings = [" ".join(p.split()) for p in cast(list[str], path)]
     return number, heading, [h for h in headings if h], text.text
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from ingest.lines import Json, Unreadable, first_object, json_lines, text_of
 from ingest.tree import Cited, TreeBuilder
@@ -28,7 +28,7 @@ from schema.records import Act, Question, Read, Rejected, Relation, RelationType
 FILE_PATTERN = "*.jsonl*"
 _ID = re.compile(r"(?!.*\.\.)[a-z][a-z0-9-]{0,30}/[A-Za-z0-9][\w.:~+*()-]{0,180}")
 _QUESTION_ID = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w.:~+*()/-]{0,180}")
-_RELATIONS: frozenset[RelationType] = frozenset({"CITES", "TRANSPOSES", "AMENDS", "REPEALS", "CONSOLIDATES"})
+_RELATIONS: dict[str, RelationType] = {name: name for name in get_args(RelationType)}
 _DEEPEST = 30
 
 
@@ -121,9 +121,10 @@ def _act(row: Json) -> Act:
 def _relations(act: Act, row: Json) -> list[Relation]:
     relations: list[Relation] = []
     for place, entry in _objects(row, "relations"):
-        kind, target = entry.get("type"), text_of(entry, place, "target")
-        if kind not in _RELATIONS or not target:
-            raise Unreadable(place, f"not a relation with a type ({', '.join(sorted(_RELATIONS))}) and a target")
+        kind = _RELATIONS.get(text_of(entry, place, "type"))
+        target = text_of(entry, place, "target")
+        if kind is None or not target:
+            raise Unreadable(place, f"not a relation with a type ({', '.join(_RELATIONS)}) and a target")
         relations.append(Relation(act.id, kind, target, "metadata", text_of(entry, place, "evidence")))
     return relations
 

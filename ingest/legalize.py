@@ -36,7 +36,7 @@ LONGEST_FILE = 32 << 20
 """Bytes of a file that is read; the longest real act has 9 MB."""
 _IDENTIFIER = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w.:~+-]{0,150}")
 _COUNTRY = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}")
-_HEADING = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_HEADING = re.compile(r"^(#{1,6})[ \t]+(.*)$")
 _QUOTES = " \t*«»\"“”‘’'"
 _ORDINALS = r"bis|ter|quater|quinquies|sexies|septies|octies|nonies|novies|decies|undecies|duodecies|terdecies|quaterdecies"
 _NUMBER = re.compile(
@@ -327,13 +327,13 @@ class _Reading:
                 continue
             self._paragraph(paragraph)
             if heading is not None:
-                self._heading(len(heading[1]), heading[2], number + 1)
+                self._heading(len(heading[1]), heading[2].rstrip(" \t#"), number + 1)
         self._paragraph(paragraph)
         return self._records(relations)
 
     def _names_article(self, line: str) -> bool:
         heading = _HEADING.match(line)
-        bare = inline(heading[2])[0].strip(_QUOTES) if heading else ""
+        bare = inline(heading[2].rstrip(" \t#"))[0].strip(_QUOTES) if heading else ""
         article = self.known.article.match(bare)
         return bool(article and _NUMBER.match(bare[article.end() :]))
 

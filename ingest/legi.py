@@ -17,6 +17,7 @@ FILE_PATTERN = "LEGITEXT*.json"
 _ACT = re.compile(r"^LEGITEXT\d{12}$")
 _ARTICLE = re.compile(r"^LEGIARTI\d{12}$")
 _SECTION = re.compile(r"^LEGISCTA\d{12}$")
+_PERMANENT = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _TARGETS: tuple[tuple[re.Pattern[str], OutsideKind], ...] = (
     (re.compile(r"(?:LEGI|JORF)ARTI\d{12}"), "article"),
     (re.compile(r"LEGISCTA\d{12}"), "section"),
@@ -111,7 +112,7 @@ def read_act(path: Path) -> ActTree:
     tree = cast(Json, root)
     data = cast(Json, tree["data"])
     source_id = data.get("id")
-    if not isinstance(source_id, str) or not _ACT.match(source_id):
+    if not isinstance(source_id, str) or not _ACT.fullmatch(source_id):
         raise BadSource(path, "$.data.id", f"not an identifier of a code: {source_id!r}")
     try:
         act = Act(
@@ -209,7 +210,7 @@ def _children(
 
 def _permanent(data: Json) -> str:
     cid = data.get("cid")
-    return cid if isinstance(cid, str) and cid and _is_whole(cid) else data["id"]
+    return cid if isinstance(cid, str) and _PERMANENT.fullmatch(cid) else data["id"]
 
 
 def _is_whole(text: str) -> bool:
@@ -230,7 +231,7 @@ def _check_node(node: object, ancestors: frozenset[str], siblings: set[str]) -> 
     pattern = {"section": _SECTION, "article": _ARTICLE}.get(str(kind))
     if pattern is None:
         raise _Reject(f"neither a section nor an article: type {kind!r}")
-    if not isinstance(identifier, str) or not pattern.match(identifier):
+    if not isinstance(identifier, str) or not pattern.fullmatch(identifier):
         raise _Reject(f"not an identifier of {'a section' if kind == 'section' else 'an article'}: {identifier!r}")
     if identifier in ancestors:
         raise _Reject(f"a cycle in the tree: section {identifier} contains itself")

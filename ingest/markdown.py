@@ -9,7 +9,7 @@ from ingest.html import Link
 _MARKS = re.compile(
     r"\[(?P<words>[^\[\]\n]{0,2000})\]\((?P<href>[^()\s]{0,2000})\)"
     r"|</?(?:sup|sub|b|i|u|em|strong|span|br)\s*/?>"
-    r"|\\(?P<escaped>[\\`*_{}\[\]()#+.!|<>-])"
+    r"|(?P<escaped>(?:\\[\\`*_{}\[\]()#+.!|<>-])+)"
     r"|(?P<stars>\*{1,3})",
     re.IGNORECASE,
 )
@@ -75,7 +75,7 @@ def inline(markdown: str) -> tuple[str, list[Link]]:
             emit(words)
             links.append(Link(mark["href"], start, length))
         elif mark["escaped"]:
-            emit(mark["escaped"])
+            emit(mark["escaped"][1::2])
         elif mark["stars"]:
             if mark.start() not in emphasis:
                 emit(mark["stars"])

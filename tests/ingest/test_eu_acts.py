@@ -40,6 +40,7 @@ def test_an_act_and_its_provisions(tmp_path: Path) -> None:
         ({"provisions": [5]}, "line 2, $.provisions[0]", "not an object"),
         ({"provisions": [{"type": "recital"}]}, "line 2, $.provisions[0].type", "neither an article"),
         ({"provisions": [{"type": "article", "path": "x"}]}, "line 2, $.provisions[0].path", "not a list of headings"),
+        ({"provisions": [{"type": "article", "path": ["\ud800"]}]}, "line 2, $.provisions[0].path", "half a character"),
         ({"provisions": [{"type": "article", "text": []}]}, "line 2, $.provisions[0].text", "not text"),
         ({"consolidated": "1 May"}, "line 2, $.consolidated", "a date that is none"),
     ],

@@ -67,6 +67,7 @@ ACT: Json = {"type": "act", "id": "be/x", "title": "X"}
             "line 2, $.relations[0]",
             "not a relation",
         ),
+        ({"type": "act", "id": "be/y", "title": "Y", "relations": [{"type": {}}]}, "line 2, $.relations[0].type", "not text"),
         ({"type": "article", "text": 5}, "line 2, $.text", "not text: 5"),
         ({"type": "article", "text": "\ud800"}, "line 2, $.text", "half a character"),
         ({"type": "article", "path": "Livre"}, "line 2, $.path", "not a list of texts"),

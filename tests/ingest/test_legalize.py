@@ -93,6 +93,14 @@ def test_a_file_that_is_not_utf_8_is_refused_with_its_line(tmp_path: Path) -> No
         list(read(path))
 
 
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("piece", ["#", "# ", " ", "\\*", "[a](", "**a", "&"])
+def test_an_enormous_line_is_read_in_linear_time(piece: str, tmp_path: Path) -> None:
+    line = piece * 100_000 + "x"
+    tree = tree_of(tmp_path, f"{LEGALIZE}\n### Art. 3.\n\n# {line}\n\n{line}\n")
+    assert [article.number for article in tree.articles] == ["1er", "2", "2bis", "3"]
+
+
 HEADING_OF_AN_ARTICLE = re.compile(
     r"^#{1,6}[ \t]+\W*(?:Articles?|Art\.?)[\s\xa0]*\W*(?:(?:LO|[LRDA])[. *]*)?(?:\d|[IVX]+\b|unique|premier|annexe|préliminaire)",
     re.IGNORECASE | re.MULTILINE,
