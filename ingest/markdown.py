@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 from html import unescape
+from itertools import islice
 
 from ingest.html import Link
 
@@ -13,6 +14,8 @@ _MARKS = re.compile(
     r"|(?P<stars>\*{1,3})",
     re.IGNORECASE,
 )
+MOST_MARKS = 50_000
+"""Marks of one paragraph; one with more is no Markdown, and is taken as it stands."""
 _SPECIAL = re.compile(r"[\[<*\\&]")
 
 
@@ -64,7 +67,9 @@ def inline(markdown: str) -> tuple[str, list[Link]]:
             length += len(words)
 
     at = 0
-    marks = list(_MARKS.finditer(markdown))
+    marks = list(islice(_MARKS.finditer(markdown), MOST_MARKS + 1))
+    if len(marks) > MOST_MARKS:
+        return " ".join(markdown.split()), []
     emphasis = _emphasis(markdown, marks)
     for mark in marks:
         emit(markdown[at : mark.start()])
