@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from cypher.graph import Graph, Store
 from ingest import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, legalize, legi, service_public, words
 from ingest.archives import is_archive, unpacked
-from ingest.loader import LoadReport, file_sha256, load_acts, load_questions, remember_archive, stored_sources
+from ingest.loader import LoadReport, file_sha256, load_acts, load_questions, read_questions, remember_archive, stored_sources
 from ingest.quarantine import quarantined, write_quarantine
 from ingest.reading import ReadFile
 from schema.errors import BadSource, MissingFile
@@ -252,7 +252,11 @@ def _load_questions(store: Store, report: LoadReport) -> None:
                 )
             if relevant:
                 known.append(replace(question, relevant=relevant))
-        report.include(load_questions(store, source, known))
+        # A file has questions of some splits; those of others came from other files, which may not have changed.
+        splits = {question.split for question in questions}
+        with store.reading() as graph:
+            others = [question for question in read_questions(graph, source) if question.split not in splits]
+        report.include(load_questions(store, source, [*others, *known]))
 
 
 def _ingest_service_public(store: Store, folder: Path, progress: Progress) -> LoadReport:
