@@ -96,6 +96,10 @@ MIGRATIONS = (
             "MATCH (s:Source) REMOVE s.act_id, s.law_sha256",
             "DROP INDEX source_act_id IF EXISTS",
             "MATCH (s:Section) WHERE s.text IS NULL SET s.text = ''",
+            # An import from files leaves out lists without items.
+            "MATCH (s:Source) WHERE s.passed_over IS NULL SET s.passed_over = []",
+            "MATCH (a:Act) WHERE a.subjects IS NULL SET a.subjects = []",
+            "MATCH (n:Article|Section) WHERE n.source_ids IS NULL SET n.source_ids = []",
         ),
     ),
 )

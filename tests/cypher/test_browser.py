@@ -181,7 +181,6 @@ def test_the_style_knows_every_label_and_edge_type_by_properties_that_they_have(
     rules = rules_of((FOLDER / "style.grass").read_text(encoding="utf-8"))
     tables = {f"node.{node.name}": node.properties for node in NODES}
     tables |= {f"relationship.{edge.name}": edge.properties for edge in EDGES}
-    tables |= {f"relationship.{name}": {} for name in ("TRANSPOSES", "AMENDS", "REPEALS")}
     assert rules.keys() == tables.keys() | {"node", "relationship"}
     for selector, properties in tables.items():
         rule = rules[selector]
