@@ -1,5 +1,6 @@
 """Files for ``neo4j-admin database import``, loaded by the real program: the server holds the same graph."""
 
+import json
 import os
 import subprocess
 from collections.abc import Callable
@@ -68,7 +69,19 @@ def full_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     nasty = article(30, "L999", '<p>Un"e ligne</p><p>et, une autre ;</p>')
     nasty["data"]["texteHtml"] = nasty["data"]["texte"] = f'<p>{NASTY}</p><p></p><p>fin, "ici"</p>'
     root["children"].append(section(91, f"Titre {NASTY}", nasty))
-    ingest(EmbeddedStore(home), write_law(home / "law", root, millers()))
+    ingest(EmbeddedStore(home), write_law(home / "law", bakers(), millers()))
+    root["children"][0]["children"][0]["children"][0]["data"]["texteHtml"] = "<p>Le pain est fait de seigle.</p>"
+    ingest(EmbeddedStore(home), write_law(home / "law", root, millers()))  # what gave way is kept as a version
+    (home / "acts").mkdir()
+    relations = [
+        {"type": type, "target": target}
+        for type in ("CITES", "TRANSPOSES", "AMENDS", "REPEALS", "CONSOLIDATES")
+        for target in ("lu/second", "eu/32010L0075")
+    ]
+    first = {"type": "act", "id": "lu/first", "title": "Loi des fours", "relations": relations}
+    lines = [first, {"type": "act", "id": "lu/second", "title": "Loi des moulins"}]
+    (home / "acts" / "acts.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    ingest(EmbeddedStore(home), home / "acts")
     ingest(EmbeddedStore(home), write_sheets(home / "sheets", question_sheets()))
     with EmbeddedStore(home).writing() as graph:
         metrics = '{"R@100": 0.5, "with": "quotes"}'
