@@ -162,7 +162,7 @@ def _linked(
 ) -> Iterator[LinkedCitation]:
     targets = law.targets(cited)
     for label, target in targets or [("Outside", cited)]:
-        if target != article:
+        if target != article or kind == "link":  # a publisher's own link is kept whatever it points to
             yield LinkedCitation(article, label, target, cited, kind_of, text, start, end, kind)
 
 
