@@ -213,7 +213,7 @@ def train(
     from gnn.recipe import load_recipe
     from gnn.retraining import train_recipe
     from gnn.training import dismiss, follow
-    from ingest.loader import read_questions
+    from ingest.questions import read_questions
     from search.corpus import read_corpus
 
     run: _Run = context.obj
@@ -263,7 +263,7 @@ def _retrain(run: _Run, recipe: str | None) -> tuple[int, str]:
     from gnn.recipe import load_recipe
     from gnn.schedule import Gate
     from gnn.schedule import retrain as retrain_once
-    from ingest.loader import read_questions
+    from ingest.questions import read_questions
     from search.corpus import read_corpus
 
     chosen = load_recipe(recipe or run.settings.recipe)
@@ -423,7 +423,7 @@ def evaluate(
     main = next(iter(tables.values()))
     if picture:
         from gnn.picture import draw
-        from ingest.loader import read_questions
+        from ingest.questions import read_questions
 
         with run.graph() as graph:
             ids = model_ids(chosen, run.index(graph).key, read_questions(graph, chosen.questions))
@@ -456,7 +456,7 @@ def _evaluate_acts(run: _Run, benchmark: str, transpositions: Path | None, basis
 def _compare(run: _Run, source: str, part: str, recipe: str | None) -> "tuple[dict[str, Comparison], Recipe]":
     from gnn.comparison import PARTS, TITLE, WITH_DESCRIPTION, compare, model_ids, of_split
     from gnn.recipe import load_recipe, recipe_of
-    from ingest.loader import read_questions
+    from ingest.questions import read_questions
     from ingest.questions_jsonl import read_questions_file
 
     if part not in PARTS:

@@ -17,12 +17,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[0] = str(ROOT)  # run as a file, its folder would hide the room of its name
 
-from bench.reporting import report, run  # noqa: E402
+from bench.reporting import option, report, run  # noqa: E402
 from bench.scale import made_up, median_ms  # noqa: E402
 from cypher.embedded import EmbeddedStore  # noqa: E402
 from ingest.legi import FILE_PATTERN  # noqa: E402
 from ingest.npm import LEGI_DATA, fetch  # noqa: E402
-from schema.errors import BadQuery, LexgraphError, MissingFile  # noqa: E402
+from schema.errors import LexgraphError, MissingFile  # noqa: E402
 from schema.settings import load_settings  # noqa: E402
 from search.corpus import read_corpus  # noqa: E402
 from search.retrieval import Retriever  # noqa: E402
@@ -46,7 +46,7 @@ EXPLAINED = {
 def main() -> None:
     """Measure and print."""
     codes = fetch(LEGI_DATA, load_settings().home / "sources")
-    data = Path(_option("--data", str(ROOT.parent / "shared" / "data")))
+    data = Path(option("--data", str(ROOT.parent / "shared" / "data")))
     if "--quick" in sys.argv:
         paths = sorted(codes.glob(FILE_PATTERN), key=lambda path: path.stat().st_size)[:1]
     elif data.is_dir():
@@ -80,15 +80,6 @@ def _searched(home: Path) -> dict[str, float]:
         "hybrid_median_ms": median_ms(retriever),
         "search_mb": _memory_mb("self"),
     }
-
-
-def _option(name: str, default: str) -> str:
-    if name not in sys.argv:
-        return default
-    try:
-        return sys.argv[sys.argv.index(name) + 1]
-    except IndexError:
-        raise BadQuery(f"{name} needs a value") from None
 
 
 def _ingest(home: Path, paths: list[Path]) -> tuple[float, float]:

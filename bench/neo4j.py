@@ -35,8 +35,9 @@ from gnn.registry import active_id, load_model, served_model, trained_bound  # n
 from ingest.citations import KnownLaw, link  # noqa: E402
 from ingest.difference import row_of  # noqa: E402
 from ingest.legi import FILE_PATTERN, read_act  # noqa: E402
-from ingest.loader import load_acts, read_questions  # noqa: E402
+from ingest.loader import load_acts  # noqa: E402
 from ingest.npm import LEGI_DATA, fetch  # noqa: E402
+from ingest.questions import read_questions  # noqa: E402
 from schema.errors import NotReady  # noqa: E402
 from schema.identifiers import act_of  # noqa: E402
 from schema.records import ActTree, SourceFile  # noqa: E402

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from rich.console import Console
 
 from api.terminal import rows_table
-from schema.errors import LexgraphError
+from schema.errors import BadQuery, LexgraphError
 
 
 def report(title: str, figures: Mapping[str, float], explained: Mapping[str, str]) -> None:
@@ -17,6 +17,20 @@ def report(title: str, figures: Mapping[str, float], explained: Mapping[str, str
         return
     rows: Sequence[tuple[str, float, str]] = [(name, value, explained[name]) for name, value in figures.items()]
     Console(width=120, highlight=False).print(rows_table(title, ("figure", "value", "what it is"), rows))
+
+
+def option(name: str, default: str) -> str:
+    """The value of an option of the command line.
+
+    Raises:
+        BadQuery: it has none.
+    """
+    if name not in sys.argv:
+        return default
+    try:
+        return sys.argv[sys.argv.index(name) + 1]
+    except IndexError:
+        raise BadQuery(f"{name} needs a value") from None
 
 
 def run(measure: Callable[[], None]) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
 
-from bench.reporting import report, run  # noqa: E402
+from bench.reporting import option, report, run  # noqa: E402
 from cypher.embedded import EmbeddedStore  # noqa: E402
 from cypher.graph import Store  # noqa: E402
 from cypher.neo4j_graph import Neo4jStore  # noqa: E402
@@ -26,7 +26,6 @@ from docker.local_servers import NEO4J_2026, ElasticsearchServer, Neo4jServer  #
 from ingest.legi import FILE_PATTERN, read_act  # noqa: E402
 from ingest.loader import load_acts  # noqa: E402
 from ingest.npm import LEGI_DATA, fetch  # noqa: E402
-from schema.errors import BadQuery  # noqa: E402
 from schema.records import ActTree, SourceFile  # noqa: E402
 from schema.settings import Settings, load_settings  # noqa: E402
 from search.corpus import Corpus, Filter, read_corpus  # noqa: E402
@@ -57,7 +56,7 @@ _PARTS = {
 def main() -> None:
     """Measure and print."""
     quick = "--quick" in sys.argv
-    copies = [1] if quick else [int(n) for n in _option("--copies", "1,7").split(",")]
+    copies = [1] if quick else [int(n) for n in option("--copies", "1,7").split(",")]
     folder = fetch(LEGI_DATA, load_settings().home / "sources")
     paths = sorted(folder.glob(FILE_PATTERN), key=lambda path: path.stat().st_size)
     trees = [read_act(path) for path in (paths[:1] if quick else paths)]
@@ -69,15 +68,6 @@ def main() -> None:
                 figures[f"{n}x_{engine}_{name}"] = value
                 explained[f"{n}x_{engine}_{name}"] = f"{engine}: {_PARTS.get(name, name.replace('_', ' '))}"
     report("Scale", figures, explained)
-
-
-def _option(name: str, default: str) -> str:
-    if name not in sys.argv:
-        return default
-    try:
-        return sys.argv[sys.argv.index(name) + 1]
-    except IndexError:
-        raise BadQuery(f"{name} needs a value") from None
 
 
 def _copies(trees: list[ActTree], number: int) -> Iterator[ActTree]:

@@ -18,7 +18,7 @@ from bench.reporting import report, run  # noqa: E402
 from cypher.embedded import open_graph  # noqa: E402
 from gnn.comparison import judged, of_split  # noqa: E402
 from gnn.registry import active_model  # noqa: E402
-from ingest.loader import read_questions  # noqa: E402
+from ingest.questions import read_questions  # noqa: E402
 from schema.errors import NotReady  # noqa: E402
 from schema.settings import load_settings  # noqa: E402
 from search.analysis import query_tokens  # noqa: E402

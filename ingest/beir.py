@@ -9,12 +9,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 from cypher.graph import Graph, Row
-from ingest.lines import Json, Unreadable, csv_rows, first_object, json_lines, starts_with, text_of
-from ingest.loader import read_questions
+from ingest.lines import Json, Unreadable, csv_rows, first_object, json_lines, starts_with, text_of, trees_of_lines
+from ingest.questions import read_questions
 from ingest.tree import TreeBuilder
 from schema.errors import BadSource
 from schema.identifiers import act_id, plain_name, slug
@@ -60,27 +61,7 @@ def read(path: Path) -> Iterator[Read]:
         return _questions(path)
     if path.name.removesuffix(_COMPRESSED) == QUERIES:
         return (found for found in _queries(path) if isinstance(found, Rejected))
-    return _documents(path)
-
-
-def _documents(path: Path) -> Iterator[Read]:
-    collection = collection_of(path)
-    seen: dict[str, str] = {}
-    for found in json_lines(path):
-        if isinstance(found, Rejected):
-            yield found
-            continue
-        place, row = found
-        try:
-            tree = _document(collection, row)
-            if tree.act.id in seen:
-                raise Unreadable("$._id", f"repeated identifier: {tree.act.source_id} is on {seen[tree.act.id]}")
-        except Unreadable as error:
-            where, reason = error.args
-            yield Rejected(path.name, f"{place}, {where}", reason, row)
-            continue
-        seen[tree.act.id] = place
-        yield tree
+    return trees_of_lines(path, partial(_document, collection_of(path)), "_id")
 
 
 def _document(collection: str, row: Json) -> ActTree:

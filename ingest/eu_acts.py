@@ -6,11 +6,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any, cast
 
-from ingest.lines import Json, Unreadable, first_object, json_lines, text_of
+from ingest.lines import Json, Unreadable, first_object, text_of, trees_of_lines
 from ingest.markdown import PlainText
 from ingest.tree import TreeBuilder
 from schema.identifiers import act_id
-from schema.records import Act, ActTree, Read, Rejected
+from schema.records import Act, ActTree, Read
 
 FILE_PATTERN = "*.jsonl*"
 _CELEX = re.compile(r"\d{5}[A-Z]{1,2}[A-Z0-9()_-]{1,12}", re.ASCII)
@@ -33,22 +33,7 @@ def read(path: Path) -> Iterator[Read]:
         MissingFile: there is no such file.
         BadSource: it breaks off, or a line is longer than any act.
     """
-    seen: dict[str, str] = {}
-    for found in json_lines(path):
-        if isinstance(found, Rejected):
-            yield found
-            continue
-        place, row = found
-        try:
-            tree = _tree(row)
-            if tree.act.id in seen:
-                raise Unreadable("$.celex", f"repeated identifier: {tree.act.id} is on {seen[tree.act.id]}")
-        except Unreadable as error:
-            where, reason = error.args
-            yield Rejected(path.name, f"{place}, {where}", reason, row)
-            continue
-        seen[tree.act.id] = place
-        yield tree
+    return trees_of_lines(path, _tree, "celex")
 
 
 def _tree(row: Json) -> ActTree:

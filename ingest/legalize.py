@@ -13,19 +13,12 @@ from typing import Any, cast
 
 import yaml
 
+from ingest.html import Link
 from ingest.markdown import PlainText, inline
+from ingest.tree import Cited, TreeBuilder
 from schema.errors import BadSource, MissingFile
-from schema.identifiers import (
-    act_id,
-    bounded,
-    eli_target,
-    fold,
-    normal_number,
-    occurrence_ids,
-    section_number,
-    slug,
-)
-from schema.records import Act, ActTree, Article, Citation, Read, Rejected, Relation, RelationType, Remark, Section
+from schema.identifiers import act_id, eli_target, fold, normal_number, slug
+from schema.records import Act, ActTree, Read, Relation, RelationType, Remark
 
 FILE_PATTERN = "*.md"
 LONGEST_FRONT_MATTER = 64 << 10
@@ -150,7 +143,7 @@ def read(path: Path) -> Iterator[Read]:
     known = JURISDICTIONS.get(act.jurisdiction)
     if known is None:
         yield Remark(path.name, "front matter", f"unknown jurisdiction {act.jurisdiction!r}: read by the words most share")
-    yield _Reading(path.name, act, known or Jurisdiction(act.language, _ANY)).tree(lines, first, _relations(act, matter))
+    yield _Reading(act, known or Jurisdiction(act.language, _ANY)).tree(lines, first, _relations(act, matter))
 
 
 def _front_matter(lines: list[str]) -> tuple[Matter, int]:
@@ -289,27 +282,22 @@ class _Node:
     """A section or an article while it is read."""
 
     parent: int
-    position: int
-    line: int
+    article: bool = False
     number: str = ""
     heading: str = ""
-    level: int = 0
     text: PlainText = field(default_factory=PlainText)
-    children: int = 0
 
 
 class _Reading:
-    """One act while it is read. Sections are numbered from 1 in reading order; 0 is the act."""
+    """One act while it is read. Sections and articles are numbered from 1 in reading order; 0 is the act."""
 
-    def __init__(self, file: str, act: Act, jurisdiction: Jurisdiction) -> None:
-        self.file = file
+    def __init__(self, act: Act, jurisdiction: Jurisdiction) -> None:
         self.act = act
         self.known = jurisdiction
-        self.sections: list[_Node] = [_Node(-1, 0, 0)]
-        self.articles: list[_Node] = []
-        self.rejected: list[Rejected] = []
+        self.nodes = [_Node(-1)]
         self.open: list[tuple[int, int, int]] = []  # marks, rank and number of the sections that the next line is below
-        self.into = self.sections[0].text
+        self.into = self.nodes[0].text
+        self.unnumbered = 0
 
     def tree(self, lines: list[str], first: int, relations: list[Relation]) -> ActTree:
         """The act with all that is below it."""
@@ -327,7 +315,7 @@ class _Reading:
                 continue
             self._paragraph(paragraph)
             if heading is not None:
-                self._heading(len(heading[1]), heading[2].rstrip(" \t#"), number + 1)
+                self._heading(len(heading[1]), heading[2].rstrip(" \t#"))
         self._paragraph(paragraph)
         return self._records(relations)
 
@@ -343,16 +331,17 @@ class _Reading:
         text = " ".join(lines)
         lines.clear()
         if _CLOSING.match(text):
-            self.into = self.sections[0].text
+            self.into = self.nodes[0].text
         self.into.add(text)
 
-    def _heading(self, marks: int, markdown: str, line: int) -> None:
+    def _heading(self, marks: int, markdown: str) -> None:
         words, _ = inline(markdown)
         bare = words.strip(_QUOTES)
-        if marks == 1 and not self.articles and len(self.sections) == 1 and slug(bare) == slug(self.act.title):
+        if marks == 1 and len(self.nodes) == 1 and slug(bare) == slug(self.act.title):
             return  # the title again
         article = self.known.article.match(bare)
-        if article and self._article(bare[article.end() :], words, line):
+        if article:
+            self._article(bare[article.end() :])
             return
         rank = _rank(bare)
         if not bare or (self.known.strict_headings and not _looks_like_a_section(words, bare, rank)):
@@ -363,18 +352,16 @@ class _Reading:
         while self.open and (self.open[-1][0] > marks or (self.open[-1][0] == marks and self.open[-1][1] >= rank)):
             self.open.pop()
         parent = self.open[-1][2] if self.open else 0
-        node = _Node(parent, self._place(parent), line, heading=bare, level=len(self.open) + 1)
-        self.sections.append(node)
-        self.open.append((marks, rank, len(self.sections) - 1))
+        self.open.append((marks, rank, self._enter(_Node(parent, heading=bare))))
+
+    def _enter(self, node: _Node) -> int:
+        """What the next lines belong to; its number."""
+        self.nodes.append(node)
         self.into = node.text
+        return len(self.nodes) - 1
 
-    def _place(self, parent: int) -> int:
-        node = self.sections[parent]
-        node.children += 1
-        return node.children - 1
-
-    def _article(self, rest: str, words: str, line: int) -> bool:
-        """Open an article whose heading goes on with ``rest``; False where it is no heading of one."""
+    def _article(self, rest: str) -> None:
+        """Open an article whose heading goes on with ``rest``."""
         rest = rest.strip().lstrip(_QUOTES + ".")
         heading = ""
         if self.known.whole_number:
@@ -386,67 +373,34 @@ class _Reading:
         if not number and heading:
             number, heading = heading[:40].strip(), heading if len(heading) > 40 else ""
         if not normal_number(number):
-            number = f"sans numéro {sum(a.number.startswith('sans numéro') for a in self.articles) + 1}"
-        parent = self.open[-1][2] if self.open else 0
-        self.articles.append(_Node(parent, self._place(parent), line, number=number, heading=heading[:1000]))
-        self.into = self.articles[-1].text
+            self.unnumbered += 1
+            number = f"sans numéro {self.unnumbered}"
+        self._enter(_Node(self.open[-1][2] if self.open else 0, article=True, number=number, heading=heading[:1000]))
         if len(heading) > 1000:
             self.into.add(heading)
-        return True
 
     def _records(self, relations: list[Relation]) -> ActTree:
-        act = self.act
-        ids = [act.id]
-        taken: dict[str, int] = {}
-        for node in self.sections[1:]:
-            base = bounded(f"{ids[node.parent]}/{slug(section_number(node.heading))[:80] or 'section'}")
-            taken[base] = taken.get(base, 0) + 1
-            ids.append(base if taken[base] == 1 else bounded(f"{base}~{taken[base]}"))
-        sections = tuple(
-            Section(
-                id=id,
-                act_id=act.id,
-                parent_id=ids[node.parent],
-                position=node.position,
-                number=section_number(node.heading)[:200],
-                heading=node.heading,
-                level=node.level,
-                text=node.text.text,
-            )
-            for id, node in zip(ids[1:], self.sections[1:], strict=True)
-        )
-        if not self.articles and self.sections[0].text.parts:
+        root = self.nodes[0]
+        if root.text.parts and not any(node.article for node in self.nodes):
             # An act without articles is found by its own words.
-            self.articles.append(_Node(0, self.sections[0].children, 1, number="Texte", text=self.sections[0].text))
-            self.sections[0].text = PlainText()
-        article_ids = occurrence_ids(act.id, (normal_number(node.number) for node in self.articles))
-        section_ids = {section.id for section in sections}
-        articles: list[Article] = []
-        citations: list[Citation] = []
-        for id, node in zip(article_ids, self.articles, strict=True):
-            if id in section_ids:
-                id = bounded(f"{id}~article")
-            text = node.text.text
-            articles.append(
-                Article(
-                    id=id,
-                    act_id=act.id,
-                    parent_id=ids[node.parent],
-                    position=node.position,
-                    number=" ".join(node.number.split()),
-                    heading=node.heading,
-                    text=text,
-                    language=act.language,
-                    status=act.status,
-                    valid_from=act.valid_from,  # of its own there is none; it cannot be older than its act
-                )
-            )
-            for link in node.text.links:
-                target = eli_target(link.href)
-                kind = "page" if not target else "article" if target.count("/") > 1 else "act"
-                citations.append(Citation(id, target or link.href[:500], kind, text[link.start : link.end], link.start, link.end))
-        whole = replace(act, preamble=self.sections[0].text.text)
-        return ActTree(whole, sections, tuple(articles), tuple(citations), tuple(self.rejected), relations=tuple(relations))
+            self.nodes.append(_Node(0, article=True, number="Texte", text=root.text))
+            root.text = PlainText()
+        builder = TreeBuilder(replace(self.act, preamble=root.text.text))
+        ids = [self.act.id]
+        for node in self.nodes[1:]:
+            parent, text = ids[node.parent], node.text.text
+            if node.article:
+                builder.article(parent, node.number, text, heading=node.heading, cited=list(map(_cited, node.text.links)))
+                ids.append(parent)  # nothing stands below an article
+            else:
+                ids.append(builder.section(parent, node.heading, text=text))
+        return builder.tree(relations=relations)
+
+
+def _cited(link: Link) -> Cited:
+    target = eli_target(link.href)
+    kind = "page" if not target else "article" if target.count("/") > 1 else "act"
+    return Cited(link.start, link.end, target or link.href[:500], kind)
 
 
 def _rank(heading: str) -> int:

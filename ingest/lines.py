@@ -7,13 +7,13 @@ import json
 import lzma
 import re
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any, TextIO, cast
 
 from schema.errors import BadSource, MissingFile
-from schema.records import Rejected
+from schema.records import ActTree, Rejected
 
 LONGEST_LINE = 16 << 20
 """Bytes of a line that is read; the longest real act has 2 MB."""
@@ -92,6 +92,35 @@ def json_lines(path: Path) -> Iterator[tuple[str, Json] | Rejected]:
                 yield Rejected(path.name, f"{place[0]}, {where}", reason, line[:_SHOWN].decode("utf-8", "replace"))
                 continue
             yield place[0], found
+
+
+def trees_of_lines(path: Path, tree_of: Callable[[Json], ActTree], identifier: str) -> Iterator[ActTree | Rejected]:
+    """The acts of a file of JSON lines, one a line; a line that is none, or repeats an identifier, is rejected.
+
+    Args:
+        tree_of: the act in an object; raises Unreadable.
+        identifier: the field that identifies an act.
+
+    Raises:
+        MissingFile: there is no such file.
+        BadSource: it breaks off, or a line is longer than any record.
+    """
+    seen: dict[str, str] = {}
+    for found in json_lines(path):
+        if isinstance(found, Rejected):
+            yield found
+            continue
+        place, row = found
+        try:
+            tree = tree_of(row)
+            if tree.act.id in seen:
+                raise Unreadable(f"$.{identifier}", f"repeated identifier: {tree.act.source_id} is on {seen[tree.act.id]}")
+        except Unreadable as error:
+            where, reason = error.args
+            yield Rejected(path.name, f"{place}, {where}", reason, row)
+            continue
+        seen[tree.act.id] = place
+        yield tree
 
 
 def json_object(line: bytes) -> Json:

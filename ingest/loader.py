@@ -1,12 +1,11 @@
 """Write what readers give into the graph, as the difference to what it holds already."""
 
 import hashlib
-import json
 import shutil
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -24,6 +23,7 @@ from ingest.citations import (
     write_relations,
 )
 from ingest.difference import Counts, StoredActs, batches, difference
+from ingest.questions import write_read_questions
 from ingest.reading import ReadAct, ReadFile, ReadSource, read_sources
 from schema.errors import NotReady, StorageFull, TooMuchGone
 from schema.progress import Progress, silent
@@ -56,7 +56,6 @@ class LoadReport(Counts):
     files: set[str] = field(default_factory=set[str])
     unrecognised: list[str] = field(default_factory=list[str])
     remarks: list[Remark] = field(default_factory=list[Remark])
-    questions: list[Question] = field(default_factory=list[Question])
 
     def include(self, other: "LoadReport") -> None:
         """Report what another load did as well."""
@@ -154,8 +153,9 @@ def load_acts(
         load.plan([source for source, _ in wanted], gone, read_sources([s for s, _ in wanted], read, folder, progress=progress))
         load.check_share(force)
         load.write(progress)
+        load.link(progress)
         before_release(report)
-        load.finish(progress)
+        load.seal()
     return report
 
 
@@ -207,83 +207,84 @@ class _Load:
         self.unchanged: dict[str, str] = {}
         self.gone_acts: set[str] = set()
         self.source_rows: dict[str, Row] = {}
-        self.gone_files: list[str] = []
-        self.articles_before: Counter[str] = Counter()
-        self.read_anew: list[str] = []
+        self.present: set[str] = set()
+        self.ranks: dict[str, int] = {}
+        self.gone_files: Sequence[str] = ()
+        self.questions: list[tuple[SourceFile, Question]] = []
 
     def plan(self, sources: Sequence[SourceFile], gone: Sequence[str], readings: Iterable[ReadSource]) -> None:
         """Which acts are written, which stay, which go."""
-        present = {source.name for source in sources} | {id for id in self.stored.rows if id not in gone}
-        ranks = {id: int(row["rank"] or 0) for id, row in self.stored.rows.items()} | {s.name: s.rank for s in sources}
+        self.present = {source.name for source in sources} | {id for id in self.stored.rows if id not in gone}
+        self.ranks = {id: int(row["rank"] or 0) for id, row in self.stored.rows.items()} | {s.name: s.rank for s in sources}
+        self.gone_files = gone
+        self.report.gone_files = len(gone)
         given: dict[str, set[str]] = {}
         for reading in readings:
-            source, report = reading.source, self.report
-            place = {"path": str(source.path.absolute()), "source": source.name}
-            report.rejected += (replace(record, **place) for record in reading.rejected)
-            report.remarks += reading.remarks
-            report.questions += reading.questions
-            if reading.error is not None:
-                _broken(report, source, reading.error)
-            passed_over: list[str] = []
-            given[source.name] = {act.id for act in reading.acts}
-            kept = 0
-            for act in reading.acts:
-                holder = self._holder(act.id, source, present)
-                if holder is not None and ranks[holder] <= source.rank:
-                    if ranks[holder] < source.rank:
-                        passed_over.append(act.id)
-                    else:
-                        why = f"repeated identifier: act {act.id} was read from {holder} already"
-                        report.rejected.append(Rejected(source.path.name, act.id, why, **place))
-                    continue
-                report.rejected += (replace(record, **place) for record in act.rejected)
+            given[reading.source.name] = {act.id for act in reading.acts}
+            self._take(reading)
+        self.report.unchanged_acts = len(self.unchanged)
+        whole = {name for name, row in self.source_rows.items() if row["sha256"]}
+        for id, row in self.files.items():
+            if id in self.taken or id in self.unchanged:
+                continue
+            if row["file"] in gone or (row["file"] in whole and id not in given[row["file"]]):
+                self.gone_acts.add(id)
+
+    def _take(self, reading: ReadSource) -> None:
+        """Sort the acts of a file: those that are written, those that are as they were, those that another file gives."""
+        source, report, error = reading.source, self.report, reading.error
+        place = {"path": str(source.path.absolute()), "source": source.name}
+        rejected = list(reading.rejected)
+        passed_over: list[str] = []
+        kept = 0
+        for act in reading.acts:
+            holder = self._holder(act.id, source)
+            if holder is not None and self.ranks[holder] < source.rank:
+                passed_over.append(act.id)
+            elif holder is not None and self.ranks[holder] == source.rank:
+                why = f"repeated identifier: act {act.id} was read from {holder} already"
+                rejected.append(Rejected(source.path.name, act.id, why))
+            else:
                 kept += 1
+                rejected += act.rejected
                 row = self.files.get(act.id)
                 if row and (row["tree_sha256"], row["file"]) == (act.tree_sha256, source.name):
                     self.unchanged[act.id] = source.name
                 else:
                     self.taken[act.id] = source, act
-            if reading.acts and not kept and not passed_over and reading.error is None:
-                _broken(report, source, report.rejected.pop())
-                continue
-            if reading.error is None:
-                report.read_files += 1
-                report.files.add(source.name)
-            report.passed_over += len(passed_over)
-            rejected = len(reading.rejected) + sum(len(act.rejected) for act in reading.acts)
-            self.source_rows[source.name] = {
-                "id": source.name,
-                "collection": self._collection_of(source.name),
-                "reader": source.reader,
-                "rank": source.rank,
-                # A file that broke off is read again the next time.
-                "sha256": "" if reading.error is not None else self.sha256[source.name],
-                "records": sum(act.sections + len(act.articles) for act in reading.acts),
-                "rejected": rejected,
-                "passed_over": passed_over,
-            }
-            if reading.error is not None and not reading.acts:
-                del self.source_rows[source.name]
-        whole = {name for name, row in self.source_rows.items() if row["sha256"]}
-        for id, row in self.files.items():
-            file = row["file"]
-            if id in self.taken or id in self.unchanged:
-                continue
-            if file in gone or (file in whole and id not in given[file]):
-                self.gone_acts.add(id)
-        self.gone_files = list(gone)
-        self.report.gone_files = len(gone)
-        self.read_anew = [
-            id for id, row in self.stored.rows.items() if id not in gone and self.gone_acts.intersection(row["passed_over"] or ())
-        ]
-        self.report.unchanged_acts = len(self.unchanged)
+        report.remarks += reading.remarks
+        if error is None and reading.acts and not kept and not passed_over:
+            error = rejected.pop()  # nothing but the law of another file: this one is that by mistake
+            reading.acts.clear()
+        else:
+            self.questions += ((source, question) for question in reading.questions)
+        report.rejected += (replace(record, **place) for record in rejected)
+        if error is None:
+            report.read_files += 1
+            report.files.add(source.name)
+        else:
+            _broken(report, source, error)
+            if not reading.acts:
+                return
+        report.passed_over += len(passed_over)
+        self.source_rows[source.name] = {
+            "id": source.name,
+            "collection": self._collection_of(source.name),
+            "reader": source.reader,
+            "rank": source.rank,
+            # A file that broke off is read again the next time.
+            "sha256": "" if error is not None else self.sha256[source.name],
+            "records": sum(act.sections + len(act.articles) for act in reading.acts),
+            "rejected": len(reading.rejected) + sum(len(act.rejected) for act in reading.acts),
+            "passed_over": passed_over,
+        }
 
     def _collection_of(self, name: str) -> str:
         """That of the load; a file alone stays in the one that it was read with."""
         row = self.stored.rows.get(name)
         return self.collection if self.whole or row is None else row["collection"]
 
-    def _holder(self, act: str, source: SourceFile, present: set[str]) -> str | None:
+    def _holder(self, act: str, source: SourceFile) -> str | None:
         """The file that gives an act already, where it is another that is still there."""
         if act in self.taken:
             file = self.taken[act][0].name
@@ -292,16 +293,13 @@ class _Load:
         elif act in self.files and self.files[act]["file"] != source.name:
             file = self.files[act]["file"]
             # A file of another load gives way to one that is as good: the law was moved to another place.
-            if file not in self.stored.rows or file not in present or file in self.sha256:
+            if file not in self.stored.rows or file not in self.present or file in self.sha256:
                 return None
-            if int(self.stored.rows[file]["rank"] or 0) == source.rank and not self._same_load(file):
+            if self.ranks[file] == source.rank and self.stored.rows[file]["collection"] != self._collection_of(source.name):
                 return None
         else:
             return None
         return None if file == source.name else file
-
-    def _same_load(self, file: str) -> bool:
-        return self.stored.rows[file]["collection"] == self.collection
 
     def check_share(self, force: bool) -> None:
         """Stop where more would disappear than is believed."""
@@ -360,11 +358,10 @@ class _Load:
         found.write(graph)
         return found.counts
 
-    def finish(self, progress: Progress) -> None:
-        """Citations and relations; with them acts and their files count as loaded."""
+    def link(self, progress: Progress) -> None:
+        """Citations and relations, with which acts count as loaded, and what the questions name."""
         graph = self.graph
-        changed = bool(self.taken or self.gone_acts)
-        if changed:
+        if self.taken or self.gone_acts:
             changed_acts = {*self.taken, *self.gone_acts}
             law = KnownLaw.of(graph, changed_acts, (act.tree() for _, act in self.taken.values()))
             with progress("citations", len(self.taken)) as advance:
@@ -374,8 +371,15 @@ class _Load:
             if self.files.keys() - changed_acts:  # others cite, too
                 graph.atomically(partial(relink, law=law, changed=changed_acts))
             graph.write("delete_lone_outside")
+        counts, lost = write_read_questions(graph, self.questions)
+        self.report.add(counts)
+        self.report.rejected += lost
+
+    def seal(self) -> None:
+        """Files count as loaded, and the graph as whole."""
+        graph = self.graph
         graph.atomically(self._write_sources)
-        if changed or not self.stored.whole:
+        if self.taken or self.gone_acts or not self.stored.whole:
             write_authority(graph)
             graph.write("set_corpus_sha256", sha256=corpus_sha256(graph))
 
@@ -405,14 +409,22 @@ class _Load:
             graph.write("delete_sources", ids=batch)
         for batch in batches(rows):
             graph.write("create_sources", rows=batch)
-        for batch in batches(self.read_anew):
+        # What was passed over for an act that goes is wanted now: its file is read again, and the archive that it came from.
+        wanted = [id for id, row in self.stored.rows.items() if self.gone_acts.intersection(row["passed_over"] or ())]
+        archives = {archive_name(self.stored.rows[id]["collection"]) for id in wanted} & self.stored.rows.keys()
+        for batch in batches(sorted({*wanted, *archives} - self.source_rows.keys())):
             graph.write("forget_source_sha256", ids=batch)
 
 
-def remember_archive(store: Store, name: str, sha256: str, files: int) -> None:
+def archive_name(collection: str) -> str:
+    """What the graph knows the archive of a collection by, in which formats it may hold."""
+    return f"archive/{collection.rpartition('/')[2]}"
+
+
+def remember_archive(store: Store, collection: str, sha256: str, files: int) -> None:
     """Note the archive that files were read from, so that the same archive need not be unpacked again."""
     with store.writing() as graph:
-        graph.atomically(partial(_write_archive, name=name, sha256=sha256, files=files))
+        graph.atomically(partial(_write_archive, name=archive_name(collection), sha256=sha256, files=files))
 
 
 def _write_archive(graph: Statements, *, name: str, sha256: str, files: int) -> None:
@@ -436,57 +448,6 @@ def _remove_acts(graph: Statements, ids: Sequence[str]) -> Counts:
             graph.write(statement, ids=batch)
     counts.removed.update({"Act": len(old.acts), "Section": len(old.sections), "Article": len(old.articles)})
     return counts
-
-
-def load_questions(store: Store, source: str, questions: Sequence[Question]) -> LoadReport:
-    """Make the questions of one source in the graph these: new ones written, changed ones anew, others removed.
-
-    Raises:
-        NotReady: there is no graph.
-    """
-    store.reading().close()  # without a graph there is nothing to ask about
-    report = LoadReport()
-    with store.writing() as graph:
-        there = {row["id"] for row in graph.rows("question_ids", source=source)}
-        old = {question.id: question for question in read_questions(graph, source)}
-        if there == old.keys() and list(old.values()) == sorted(questions, key=lambda question: question.id):
-            return report
-        report.add(graph.atomically(partial(_write_questions, source=source, questions=questions)))
-    return report
-
-
-def _write_questions(graph: Statements, *, source: str, questions: Sequence[Question]) -> Counts:
-    counts = Counts()
-    old = {question.id: question for question in read_questions(graph, source)}
-    there = {row["id"] for row in graph.rows("question_ids", source=source)}
-    new = {question.id: question for question in questions}
-    stale = sorted(id for id in there if id not in new or new[id] != old.get(id))
-    fresh = [question for question in questions if old.get(question.id) != question]
-    counts.created["Question"] = len(new.keys() - there)
-    counts.removed["Question"] = len(there - new.keys())
-    counts.changed["Question"] = len(fresh) - counts.created["Question"]
-    for batch in batches(stale):
-        graph.write("delete_questions", ids=batch)
-    rows = [{f.name: getattr(q, f.name) for f in fields(q) if f.name != "relevant"} for q in fresh]
-    for batch in batches(rows):
-        graph.write("create_questions", rows=batch)
-    pairs = [{"question": q.id, "article": article, "via": "link"} for q in fresh for article in q.relevant]
-    for batch in batches(pairs):
-        graph.write("create_relevant", rows=batch)
-    digest = hashlib.sha256(json.dumps([asdict(q) for q in sorted(questions, key=lambda q: q.id)]).encode())
-    graph.write("set_questions_sha256", sha256=digest.hexdigest())
-    return counts
-
-
-def read_questions(graph: Statements, source: str) -> list[Question]:
-    """The questions of one source, in order of their identifiers, their articles likewise."""
-    relevant: dict[str, list[str]] = defaultdict(list)
-    first: dict[str, Row] = {}
-    for row in graph.rows("questions", source=source):
-        article = row.pop("article")
-        first.setdefault(row["id"], row)
-        relevant[row["id"]].append(article)
-    return [Question(**row, relevant=tuple(sorted(relevant[id]))) for id, row in sorted(first.items())]
 
 
 def corpus_sha256(graph: Statements) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,12 +12,13 @@ from tempfile import TemporaryDirectory
 from cypher.graph import Graph, Store
 from ingest import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, legalize, legi, service_public, words
 from ingest.archives import is_archive, unpacked
-from ingest.loader import LoadReport, file_sha256, load_acts, load_questions, read_questions, remember_archive, stored_sources
+from ingest.loader import LoadReport, archive_name, file_sha256, load_acts, remember_archive, stored_sources
 from ingest.quarantine import quarantined, write_quarantine
+from ingest.questions import load_questions
 from ingest.reading import ReadFile
 from schema.errors import BadSource, MissingFile
 from schema.progress import Progress, silent
-from schema.records import Question, Rejected, SourceFile
+from schema.records import Rejected, SourceFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,25 +125,26 @@ def _ingest_collection(
     """Load the files of a collection, format by format; whether there were any."""
     with ExitStack() as held:
         place, sha256 = collection.place, ""
-        marker = f"archive/{collection.name}"
+        stored = stored_sources(store)
         if collection.archive:
             sha256 = file_sha256(place, ",".join(f.reader for f in FORMATS))
-            stored = stored_sources(store)
-            if stored.whole and marker in stored.rows and stored.rows[marker]["sha256"] == sha256:
-                report.unchanged_files += int(stored.rows[marker]["records"])
+            marker = stored.rows.get(archive_name(collection.name))
+            if stored.whole and marker and marker["sha256"] == sha256:
+                report.unchanged_files += int(marker["records"])
                 return True
             store.home.mkdir(parents=True, exist_ok=True)
             folder = Path(held.enter_context(TemporaryDirectory(dir=store.home, prefix="unpacked-")))
             unpacked(place, folder)
             place = folder
-        groups, others = _files(place, format, stored_sources(store).rows.keys())
+        root = place if place.is_dir() else place.parent
+        groups, others = _files(place, format, lambda format, path: _name(format, collection, root, path) in stored.rows)
         report.unrecognised += others
+        broken = 0
         for number, chosen in enumerate(FORMATS):
             files = groups.get(chosen.name)
             if not files:
                 continue
-            root = place if place.is_dir() else place.parent
-            sources = [SourceFile(f"{chosen.name}/{f.relative_to(root).as_posix()}", f, chosen.reader, number) for f in files]
+            sources = [SourceFile(_name(chosen, collection, root, file), file, chosen.reader, number) for file in files]
             one = load_acts(
                 store,
                 sources,
@@ -153,14 +155,19 @@ def _ingest_collection(
                 progress=progress,
                 before_release=partial(_keep_rejected, store.home, chosen.name, collection),
             )
-            _load_questions(store, one)
             report.include(one)
-        if collection.archive and not report.broken_files:
-            remember_archive(store, marker, sha256, sum(map(len, groups.values())))
+            broken += one.broken_files
+        if collection.archive and format is None and not broken:
+            remember_archive(store, collection.name, sha256, sum(map(len, groups.values())))
         return any(groups.values())
 
 
-def _files(place: Path, format: str | None, known: Collection[str]) -> tuple[dict[str, list[Path]], list[str]]:
+def _name(format: Format, collection: _Release, root: Path, file: Path) -> str:
+    """What the graph knows a file by: files of two collections may have one name."""
+    return f"{format.name}/{collection.name}/{file.relative_to(root).as_posix()}"
+
+
+def _files(place: Path, format: str | None, known: Callable[[Format, Path], bool]) -> tuple[dict[str, list[Path]], list[str]]:
     """The files of each format at a place, in order of their names, and those of none.
 
     A file that was read before is of the format that it had, whatever has become of it.
@@ -177,9 +184,7 @@ def _files(place: Path, format: str | None, known: Collection[str]) -> tuple[dic
         if path.is_dir() or is_archive(path) or any(part.startswith(".") for part in relative.parts):
             continue
         for chosen in FORMATS:
-            if format in (None, chosen.name) and (
-                f"{chosen.name}/{relative.as_posix()}" in known or (path.match(chosen.pattern) and _is_of(chosen, path))
-            ):
+            if format in (None, chosen.name) and (known(chosen, path) or (path.match(chosen.pattern) and _is_of(chosen, path))):
                 groups[chosen.name].append(path)
                 break
         else:
@@ -225,38 +230,10 @@ def retry(store: Store, *, progress: Progress = silent) -> LoadReport:
         if sources:
             keep = partial(_keep_rejected, store.home, format, _Release("", Path(), whole=False))
             one = load_acts(store, sources, chosen.read, progress=progress, before_release=keep)
-            _load_questions(store, one)
             report.include(one)
     if missing:
         raise MissingFile(f"{missing[0]}: no such file any more; ingest it from where it lies now")
     return report
-
-
-def _load_questions(store: Store, report: LoadReport) -> None:
-    """Questions that readers gave, with the articles that they name by publishers' identifiers."""
-    by_source: dict[str, list[Question]] = defaultdict(list)
-    for question in report.questions:
-        by_source[question.source].append(question)
-    if not by_source:
-        return
-    with store.reading() as graph:
-        articles = {source: row["id"] for row in graph.rows("article_source_ids") for source in (*row["source_ids"], row["id"])}
-    for source, questions in by_source.items():
-        known: list[Question] = []
-        for question in questions:
-            relevant = tuple(sorted({articles[name] for name in question.relevant if name in articles}))
-            lost = [name for name in question.relevant if name not in articles]
-            if lost:
-                report.rejected.append(
-                    Rejected(source, question.id, f"names articles that the graph lacks: {', '.join(lost[:5])}")
-                )
-            if relevant:
-                known.append(replace(question, relevant=relevant))
-        # A file has questions of some splits; those of others came from other files, which may not have changed.
-        splits = {question.split for question in questions}
-        with store.reading() as graph:
-            others = [question for question in read_questions(graph, source) if question.split not in splits]
-        report.include(load_questions(store, source, [*others, *known]))
 
 
 def _ingest_service_public(store: Store, folder: Path, progress: Progress) -> LoadReport:
@@ -267,8 +244,8 @@ def _ingest_service_public(store: Store, folder: Path, progress: Progress) -> Lo
         articles = {source: row["id"] for row in graph.rows("article_source_ids") for source in row["source_ids"]}
         below = articles_below_sections(graph)
     questions = list(service_public.questions_of(sheets, articles, below))
-    report = load_questions(store, service_public.SOURCE, questions)
-    report.rejected += rejected
+    report = LoadReport(rejected=rejected)
+    report.add(load_questions(store, service_public.SOURCE, questions))
     report.read_files = len(files)
     write_quarantine(store.home, service_public.SOURCE, rejected)
     return report

@@ -21,7 +21,7 @@ from cypher.statements import statements
 from cypher.vectors import VectorStore
 from docker.local_servers import Neo4jServer
 from gnn.subgraph_edges import exported_edges, subgraph_edges
-from ingest.loader import load_questions, read_questions
+from ingest.questions import load_questions, read_questions
 from ingest.sources import ingest
 from schema.errors import BadQuery, GraphBusy, GraphTooNew, NotReady, ServerUnavailable
 from schema.labels import SCHEMA_VERSION

@@ -8,7 +8,7 @@ import pytest
 from cypher.embedded import EmbeddedStore, open_graph
 from gnn.features import Features, make_features
 from gnn.recipe import Recipe
-from ingest.loader import read_questions
+from ingest.questions import read_questions
 from ingest.service_public import split_of
 from ingest.sources import ingest
 from schema.records import Question

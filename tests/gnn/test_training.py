@@ -21,7 +21,7 @@ from gnn.recipe import load_recipe
 from gnn.registry import active_id, active_model, model_folder
 from gnn.retraining import train_recipe
 from gnn.training import train
-from ingest.loader import read_questions
+from ingest.questions import read_questions
 from ingest.sources import ingest
 from schema.errors import BadSetting, NotReady
 from schema.records import Question

@@ -226,7 +226,7 @@ def test_the_same_act_in_two_files_is_read_from_the_first_today_and_tomorrow(tmp
         (found,) = report.rejected
         assert found.file == "LEGITEXT999999999999.json"
         assert found.place == BAKERS_ID
-        assert found.reason == f"repeated identifier: act {BAKERS_ID} was read from legi/{BAKERS}.json already"
+        assert found.reason == f"repeated identifier: act {BAKERS_ID} was read from legi/sources/{BAKERS}.json already"
         with open_graph(tmp_path) as graph:
             assert {row["title"] for row in graph.rows("acts")} == {"Code de la boulangerie", "Code de la meunerie"}
 
@@ -238,7 +238,7 @@ def test_an_act_whose_file_was_renamed_is_known_by_its_new_file_alone(tmp_path: 
     report = ingest(EmbeddedStore(tmp_path), sources)
     assert not report.anything_changed
     with open_graph(tmp_path) as graph:
-        assert [row["id"] for row in graph.rows("sources")] == ["legi/LEGITEXT-renamed.json"]
+        assert [row["id"] for row in graph.rows("sources")] == ["legi/sources/LEGITEXT-renamed.json"]
 
 
 def test_quarantine_keeps_what_still_waits_and_lets_go_what_was_mended(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from cypher.embedded import EmbeddedStore, open_graph
 from ingest.beir import read
-from ingest.loader import read_questions
+from ingest.questions import read_questions
 from ingest.sources import ingest
 from schema.errors import BadSource, MissingFile
 from schema.records import ActTree, Question, Rejected

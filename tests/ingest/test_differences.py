@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cypher.embedded import EmbeddedStore, open_graph
-from ingest.loader import load_questions
+from ingest.questions import load_questions
 from ingest.sources import ingest
 from schema.records import Question
 from tests.disturbance import dump
@@ -44,7 +44,7 @@ def graph_of(home: Path, *releases: tuple[Json, ...]) -> str:
 def law(dumped: str) -> str:
     """A dump without what tells how a graph came about: earlier wordings, and the collections of files."""
     kept = (line for line in dumped.splitlines() if '"label":"Version"' not in line and '"type":"HAS_VERSION"' not in line)
-    return re.sub(r'"collection":"[^"]*"', "", "\n".join(kept))
+    return "\n".join(sorted(re.sub(r'"collection":"[^"]*"|(?<="legi/)[^/"]+/', "", line) for line in kept))
 
 
 def newer_bakers() -> Json:

@@ -35,7 +35,7 @@ def test_an_act_and_its_provisions(tmp_path: Path) -> None:
     [
         ({"celex": "../x"}, "line 2, $.celex", "not a CELEX number"),
         ({"celex": "32016L0001\n"}, "line 2, $.celex", "not a CELEX number"),
-        ({"celex": "32016L0999"}, "line 2, $.celex", "repeated identifier: eu/32016L0999 is on line 1"),
+        ({"celex": "32016L0999"}, "line 2, $.celex", "repeated identifier: 32016L0999 is on line 1"),
         ({"provisions": None}, "line 2, $.provisions", "not a list"),
         ({"provisions": [5]}, "line 2, $.provisions[0]", "not an object"),
         ({"provisions": [{"type": "recital"}]}, "line 2, $.provisions[0].type", "neither an article"),

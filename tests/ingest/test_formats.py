@@ -9,7 +9,7 @@ import pytest
 
 from cypher.embedded import EmbeddedStore, open_graph
 from ingest import sources
-from ingest.loader import read_questions
+from ingest.questions import read_questions
 from ingest.sources import FORMATS, Format, ingest
 from schema.errors import BadSource, MissingFile
 from tests.ingest.small_texts import WRITTEN, write_format

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cypher.embedded import EmbeddedGraph, EmbeddedStore, open_graph, release_stamp
-from ingest.loader import read_questions
+from ingest.questions import read_questions
 from ingest.service_public import SOURCE
 from ingest.sources import ingest
 from tests.disturbance import dump

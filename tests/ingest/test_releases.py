@@ -13,6 +13,7 @@ from ingest import loader
 from ingest.quarantine import quarantined
 from ingest.sources import collection_name, ingest, retry
 from schema.errors import MissingFile, TooMuchGone
+from tests.ingest.small_texts import write_format
 from tests.tiny_law import (
     BAKERS,
     BAKERS_ID,
@@ -56,7 +57,7 @@ def test_what_a_release_no_longer_has_disappears_and_what_cites_it_points_outsid
     with open_graph(tmp_path) as graph:
         assert [row["id"] for row in graph.rows("acts")] == [MILLERS_ID]
         assert [row["target"] for row in graph.rows("outside_citations")] == ["LEGIARTI000000000004"]
-        assert [row["id"] for row in graph.rows("sources")] == ["legi/LEGITEXT000000000002.json"]
+        assert [row["id"] for row in graph.rows("sources")] == ["legi/law/LEGITEXT000000000002.json"]
     ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law-3"))
     with open_graph(tmp_path) as graph:
         cited = {row["target"] for row in graph.rows("citations") if row["article"].startswith(MILLERS_ID)}
@@ -156,6 +157,66 @@ def test_a_better_source_takes_an_act_over_and_gives_it_back_when_it_goes(tmp_pa
     ingest(EmbeddedStore(tmp_path), law)
     ingest(EmbeddedStore(tmp_path), worse)
     assert title() == "Code du pain"
+
+
+def test_what_was_passed_over_in_an_archive_is_unpacked_again_when_it_is_wanted(tmp_path: Path) -> None:
+    text = STATUTE.format(title="Code du pain", id=BAKERS, day="2001-01-01", path="x", modifies="", cites="", text="Du pain.")
+    (tmp_path / f"{BAKERS}.md").write_text(text.replace('country: "lu"', 'country: "fr"'), encoding="utf-8")
+    archive = tmp_path / "worse.tar.gz"
+    with tarfile.open(archive, "w:gz") as packed:
+        packed.add(tmp_path / f"{BAKERS}.md", f"{BAKERS}.md")
+    home = tmp_path / "home"
+    law = write_law(tmp_path / "law")
+    ingest(EmbeddedStore(home), law)
+    assert ingest(EmbeddedStore(home), archive).passed_over == 1
+    (law / f"{BAKERS}.json").unlink()
+    ingest(EmbeddedStore(home), law)
+    assert ids(home) == [MILLERS_ID]
+    assert ingest(EmbeddedStore(home), archive).created["Act"] == 1
+    assert ids(home) == [BAKERS_ID, MILLERS_ID]
+
+
+def test_files_of_one_name_in_two_collections_are_two_files(tmp_path: Path) -> None:
+    for n, collection in enumerate(("north", "south"), 1):
+        bad = statute(tmp_path / "acts", n, f"Les fours du {collection}.")
+        (tmp_path / collection).mkdir()
+        bad.rename(tmp_path / collection / "act.md")
+    home = tmp_path / "home"
+    for _ in range(2):
+        for collection in ("north", "south"):
+            ingest(EmbeddedStore(home), tmp_path / collection)
+            assert "lu/leg-loi-2001-02-01-n1" in ids(home)
+    assert ids(home) == ["lu/leg-loi-2001-02-01-n1", "lu/leg-loi-2001-02-02-n2"]
+    assert not ingest(EmbeddedStore(home), tmp_path / "north").read_files
+
+
+def test_an_archive_read_for_one_format_is_read_again_for_the_others(tmp_path: Path) -> None:
+    statute(tmp_path / "lu", 1, "Les fours sont déclarés.")
+    write_law(tmp_path / "lu")
+    archive = tmp_path / "acts.tar"
+    with tarfile.open(archive, "w") as packed:
+        packed.add(tmp_path / "lu", "acts")
+    home = tmp_path / "home"
+    assert ingest(EmbeddedStore(home), archive, "legalize").created["Act"] == 1
+    assert ingest(EmbeddedStore(home), archive).created["Act"] == 2
+
+
+def test_a_question_that_names_what_the_graph_lacks_waits_in_the_quarantine_until_it_is_there(tmp_path: Path) -> None:
+    write_format(tmp_path / "jsonl", "jsonl")
+    path = tmp_path / "jsonl" / "own.jsonl"
+    good = path.read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in good.splitlines()]
+    (asked,) = (line for line in lines if line["type"] == "question")
+    asked["relevant"] = [*asked["relevant"], "nowhere"]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    home = tmp_path / "home"
+    report = ingest(EmbeddedStore(home), tmp_path / "jsonl")
+    assert report.created["Question"] == 1
+    (waiting,) = quarantined(home)["jsonl"]
+    assert (waiting.file, waiting.reason) == ("own.jsonl", "names articles that the graph lacks: nowhere")
+    path.write_text(good, encoding="utf-8")
+    assert retry(EmbeddedStore(home)).rejected == []
+    assert quarantined(home) == {}
 
 
 def test_what_acts_do_to_each_other_is_linked_whichever_comes_first(tmp_path: Path) -> None:

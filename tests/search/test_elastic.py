@@ -17,7 +17,7 @@ import pytest
 
 from cypher.embedded import EmbeddedStore, open_graph
 from docker.local_servers import ElasticsearchServer
-from ingest.loader import read_questions
+from ingest.questions import read_questions
 from ingest.sources import ingest
 from schema.breaker import Breaker
 from schema.errors import BadSetting, MissingExtra, NotReady, QueryTimeout, ServerUnavailable
