@@ -28,6 +28,8 @@ from schema.labels import EDGES, NODES, SCHEMA_VERSION
 
 GRAPH_FILE = "graph.lbug"
 _NEXT_FILE = "graph.next.lbug"
+_CHECKPOINT_MB = 256
+"""How much is written before the engine brings it into the file: each time it writes whole tables anew."""
 _Result = TypeVar("_Result")
 
 
@@ -67,7 +69,12 @@ class EmbeddedGraph:
         self._connections: list[ladybug.Connection] = []
         with _plain_errors():
             try:
-                self._database = ladybug.Database(path, read_only=read_only, buffer_pool_size=memory_mb << 20)
+                self._database = ladybug.Database(
+                    path,
+                    read_only=read_only,
+                    buffer_pool_size=memory_mb << 20,
+                    checkpoint_threshold=_CHECKPOINT_MB << 20,
+                )
                 self._connection()
             except RuntimeError as error:
                 if _FULL.search(str(error)):

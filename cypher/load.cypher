@@ -92,12 +92,14 @@ SET s.act_id = r.act_id, s.number = r.number, s.heading = r.heading, s.level = r
 UNWIND $ids AS id MATCH (s:Section {id: id}) DETACH DELETE s;
 
 // name: create_articles
+// Nobody cites them yet (`UNCITED` in `cypher.authority`).
 UNWIND $rows AS r
 CREATE (:Article {
   id: r.id, act_id: r.act_id, number: r.number, heading: r.heading, text: r.text, language: r.language, status: r.status,
   valid_from: CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
   valid_to: CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
-  source_id: r.source_id, source_ids: r.source_ids, text_sha256: r.text_sha256
+  source_id: r.source_id, source_ids: r.source_ids, text_sha256: r.text_sha256,
+  authority: 0.15
 });
 
 // name: update_articles

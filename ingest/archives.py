@@ -1,10 +1,12 @@
 """Archives of source files: what is unpacked stays inside the folder that it is unpacked into."""
 
+import errno
 import lzma
+import shutil
 import tarfile
 import zipfile
 import zlib
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from schema.errors import BadSource, StorageFull
 
@@ -36,25 +38,30 @@ def unpacked(archive: Path, folder: Path) -> None:
     except (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, ValueError) as error:
         raise BadSource(archive, "", f"not an archive that can be unpacked: {error}") from None
     except OSError as error:
-        if error.errno is None:  # gzip and bzip2 say so of data that is none
-            raise BadSource(archive, "", f"not an archive that can be unpacked: {error}") from None
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise BadSource(archive, "", f"not an archive that can be unpacked: {error.strerror or error}") from None
         raise StorageFull(f"{folder}: {error.strerror}; nothing was changed") from None
 
 
 def unpack_tar(packed: tarfile.TarFile, folder: Path, archive: Path) -> None:
-    """Unpack files and folders that stay below ``folder``; nothing else of an archive is wanted."""
+    """Unpack the files that stay below ``folder``; nothing else of an archive is wanted."""
     total = 0
-    root = folder.resolve()
+    made: set[Path] = set()
     for member in packed:
-        if not (member.isfile() or member.isdir()) or not (folder / member.name).resolve().is_relative_to(root):
+        name = PurePosixPath(member.name)
+        # Nothing but files is unpacked, so that no link on the way can lead a plain name out of the folder.
+        if not member.isfile() or name.is_absolute() or ".." in name.parts:
             continue
         total += member.size
         _check_size(archive, total)
-        # The first releases of Python 3.11 know no filter; what it would refuse is left out above.
-        if hasattr(tarfile, "data_filter"):
-            packed.extract(member, folder, filter="data")
-        else:
-            packed.extract(member, folder)
+        path = folder / name
+        if path.parent not in made:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            made.add(path.parent)
+        content = packed.extractfile(member)
+        assert content is not None, "a file has content"
+        with content, path.open("wb") as stream:
+            shutil.copyfileobj(content, stream)
 
 
 def _check_size(archive: Path, size: int) -> None:

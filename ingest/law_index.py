@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from ingest.act_names import common_beginning, likeness, names_of, title_words, without_words
@@ -25,6 +26,8 @@ AMBIGUOUS = "ambiguous"
 LONGEST_RANGE = 2000
 """More articles than this are no citation of each of them; the range is left unresolved."""
 TOO_LONG = "range too long"
+_NUMBERS = 1 << 15
+"""Article numbers that are kept in their compared forms: most acts number theirs alike."""
 
 # Of several acts of one kind and date that one is meant whose title begins with more of the cited words than any other's,
 # two at least; or else the one whose title has the most of them, half at least, with a lead over the next.
@@ -167,6 +170,7 @@ class LawIndex:
         return [("Article", id) for id in ids] or ARTICLE_NOT_IN_ACT
 
 
+@lru_cache(_NUMBERS)
 def loose_number(number: str) -> str:
     """An article number as it is compared: stars, case, and the ending of "1er" do not tell articles apart.
 
@@ -188,6 +192,7 @@ def number_order(number: str) -> tuple[tuple[int, int, str], ...]:
     return _sort_key(loose_number(number))
 
 
+@lru_cache(_NUMBERS)
 def _sort_key(number: str) -> tuple[tuple[int, int, str], ...]:
     parts = re.findall(r"\d+|[a-z]+", number)
     return tuple((1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts)

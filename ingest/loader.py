@@ -4,16 +4,20 @@ import hashlib
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from cypher.authority import write_authority
 from cypher.graph import Graph, Row, Statements, Store
 from ingest.citations import (
     KnownLaw,
+    LinkedCitation,
+    LinkedRelation,
     link,
     link_relations,
     release_citations,
@@ -27,13 +31,14 @@ from ingest.questions import write_read_questions
 from ingest.reading import ReadAct, ReadFile, ReadSource, read_sources
 from schema.errors import NotReady, StorageFull, TooMuchGone
 from schema.progress import Progress, silent
-from schema.records import Question, Rejected, Remark, SourceFile
+from schema.records import ActTree, Question, Rejected, Remark, SourceFile
 
 CHUNK_ARTICLES = 4000
 """Articles that are written in one transaction, or one act where it has more."""
 DROP_SHARE, DROP_ARTICLES = 0.05, 100
 """A release that drops more than this share of a collection's articles, and more than so many, is not believed."""
 _READING = "reading"
+_Item = TypeVar("_Item")
 
 
 @dataclass(slots=True)
@@ -179,6 +184,38 @@ def _spool(home: Path) -> Generator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Acts that are written in one transaction; ``known``: those that the graph holds already."""
+
+    acts: list[ReadAct]
+    trees: list[ActTree]
+    known: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Linked:
+    """A chunk with all that its acts cite and do to others."""
+
+    chunk: _Chunk
+    citations: list[LinkedCitation]
+    relations: list[LinkedRelation]
+
+
+def _linked(chunk: _Chunk, law: KnownLaw) -> _Linked:
+    citations = [linked for tree in chunk.trees for linked in link(tree.citations, law)]
+    return _Linked(chunk, citations, [linked for tree in chunk.trees for linked in link_relations(tree.relations, law)])
+
+
+def ahead(items: Iterator[_Item]) -> Iterator[_Item]:
+    """Items, each being made in another thread while the one before it is written: the engine works outside of Python."""
+    with ThreadPoolExecutor(1) as maker:
+        following = maker.submit(next, items, None)
+        while (item := following.result()) is not None:
+            following = maker.submit(next, items, None)
+            yield item
 
 
 class _Load:
@@ -332,29 +369,31 @@ class _Load:
         for batch in batches(sorted(self.gone_acts), 200):
             self.report.add(self.graph.atomically(partial(_remove_acts, ids=batch)))
         with progress("acts", len(self.taken)) as advance:
-            for chunk in self._chunks():
+            for chunk in ahead(self._chunks()):
                 self.report.add(self.graph.atomically(partial(self._write_chunk, chunk=chunk)))
-                advance(len(chunk))
+                advance(len(chunk.acts))
 
-    def _chunks(self) -> Iterator[list[ReadAct]]:
-        chunk: list[ReadAct] = []
+    def _chunks(self) -> "Iterator[_Chunk]":
+        acts: list[ReadAct] = []
         articles = 0
         for _, act in self.taken.values():
-            chunk.append(act)
+            acts.append(act)
             articles += len(act.articles) + 1
             if articles >= CHUNK_ARTICLES:
-                yield chunk
-                chunk, articles = [], 0
-        if chunk:
-            yield chunk
+                yield self._chunk(acts)
+                acts, articles = [], 0
+        if acts:
+            yield self._chunk(acts)
 
-    def _write_chunk(self, graph: Statements, chunk: list[ReadAct]) -> Counts:
-        known = [act.id for act in chunk if act.id in self.files]
-        old = StoredActs.of(graph, known)
-        found = difference(old, (act.tree() for act in chunk), datetime.now(UTC).date())
-        for batch in batches(known):
+    def _chunk(self, acts: list[ReadAct]) -> "_Chunk":
+        return _Chunk(acts, [act.tree() for act in acts], [act.id for act in acts if act.id in self.files])
+
+    def _write_chunk(self, graph: Statements, chunk: "_Chunk") -> Counts:
+        old = StoredActs.of(graph, chunk.known)
+        found = difference(old, chunk.trees, datetime.now(UTC).date())
+        for batch in batches(chunk.known):
             graph.write("open_acts", ids=batch)
-        release_citations(graph, {act.id for act in chunk}, found.gone_sections, found.gone_articles)
+        release_citations(graph, {act.id for act in chunk.acts}, found.gone_sections, found.gone_articles)
         found.write(graph)
         return found.counts
 
@@ -364,12 +403,12 @@ class _Load:
         if self.taken or self.gone_acts:
             changed_acts = {*self.taken, *self.gone_acts}
             law = KnownLaw.of(graph, changed_acts, (act.tree() for _, act in self.taken.values()))
-            with progress("citations", len(self.taken)) as advance:
-                for chunk in self._chunks():
-                    graph.atomically(partial(self._link_chunk, chunk=chunk, law=law))
-                    advance(len(chunk))
             if self.files.keys() - changed_acts:  # others cite, too
                 graph.atomically(partial(relink, law=law, changed=changed_acts))
+            with progress("citations", len(self.taken)) as advance:
+                for linked in ahead(_linked(chunk, law) for chunk in self._chunks()):
+                    graph.atomically(partial(self._write_links, linked=linked))
+                    advance(len(linked.chunk.acts))
             graph.write("delete_lone_outside")
         counts, lost = write_read_questions(graph, self.questions)
         self.report.add(counts)
@@ -383,14 +422,13 @@ class _Load:
             write_authority(graph)
             graph.write("set_corpus_sha256", sha256=corpus_sha256(graph))
 
-    def _link_chunk(self, graph: Statements, chunk: list[ReadAct], law: KnownLaw) -> None:
-        known = [act.id for act in chunk if act.id in self.files]
-        trees = [act.tree() for act in chunk]
-        write_citations(graph, known, [c for tree in trees for c in link(tree.citations, law)])
-        write_relations(graph, known, [r for tree in trees for r in link_relations(tree.relations, law)])
+    def _write_links(self, graph: Statements, linked: "_Linked") -> None:
+        chunk = linked.chunk
+        write_citations(graph, chunk.known, linked.citations)
+        write_relations(graph, chunk.known, linked.relations)
         seals = [
             {"id": a.id, "file": self.taken[a.id][0].name, "law_sha256": a.law_sha256, "tree_sha256": a.tree_sha256}
-            for a in chunk
+            for a in chunk.acts
         ]
         for batch in batches(seals):
             graph.write("seal_acts", rows=batch)

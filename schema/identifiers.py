@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
+from itertools import filterfalse
 
 _CODE_LETTER = re.compile(r"^(?:Art(?:icle|\.)?\s+)?(LO|[LRDAC])\s*\.?\s*(\*{0,2})\s*(?=\d)", re.IGNORECASE)
 _LEADING_DIGITS = re.compile(r"\d+")
@@ -26,7 +27,7 @@ def fold(text: str) -> str:
     >>> fold("arrêté")
     'arrete'
     """
-    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
+    return text if text.isascii() else "".join(filterfalse(unicodedata.combining, unicodedata.normalize("NFD", text)))
 
 
 def normal_number(number: str) -> str:

@@ -10,25 +10,39 @@ Positions = npt.NDArray[np.intp]
 
 DEPTH = 1000
 """Length of the head of a list that its mean and spread are taken over."""
+_SAMPLE, _SPARE = 2048, 16
 RECIPROCAL_RANK_K = 60
 """The constant of Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009, section 2."""
 
 
+def kth_highest(scores: Scores, k: int) -> np.float32:
+    """The k-th highest score, 1 ≤ k ≤ n.
+
+    A partition alone is slow where many scores are equal, as most are in most lists. So a sample says first what is
+    surely too low, and the few scores above that are partitioned, or none where the scores at that level reach down to k.
+    """
+    n = len(scores)
+    step = n // _SAMPLE
+    if step > 1:
+        sample = np.sort(scores[::step])
+        guess = sample[max(0, len(sample) - 2 * (k // step) - _SPARE)]
+        few = scores[scores > guess]
+        if len(few) >= k:
+            return np.partition(few, len(few) - k)[len(few) - k]
+        if np.count_nonzero(scores == guess) >= k - len(few):
+            return guess
+    return np.partition(scores, n - k)[n - k]
+
+
 def head_of(scores: Scores, depth: int = DEPTH) -> Scores:
     """The ``depth`` highest finite scores, ascending; fewer where there are fewer."""
-    n = len(scores)
-    if n <= depth:
+    if len(scores) <= depth:
         return np.sort(scores[np.isfinite(scores)])
-    # Most lists have most articles on one lowest level, and a partition is slow where so many are equal.
-    lowest = scores.min()
-    above = scores > lowest
-    few = np.count_nonzero(above)
-    if few >= depth:
-        head = np.partition(scores, n - depth)[n - depth :]
-        return np.sort(head[np.isfinite(head)])
-    head = np.full(depth if np.isfinite(lowest) else few, lowest, scores.dtype)
-    head[len(head) - few :] = np.sort(scores[above])
-    return head
+    lowest = kth_highest(scores, depth)
+    above = scores[scores > lowest]
+    head = np.full(depth, lowest, scores.dtype)
+    head[depth - len(above) :] = np.sort(above)
+    return head[np.isfinite(head)]
 
 
 def standard_scores(scores: Scores, head: Scores | None = None) -> Scores:
@@ -83,10 +97,6 @@ def top(scores: Scores, k: int) -> Positions:
     k = min(k, len(scores))
     if k <= 0:
         return np.empty(0, np.intp)
-    if k < len(scores):
-        threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
-        candidates = np.flatnonzero(scores >= threshold)
-    else:
-        candidates = np.arange(len(scores))
+    candidates = np.flatnonzero(scores >= kth_highest(scores, k))
     candidates = candidates[np.isfinite(scores[candidates])]
     return candidates[np.argsort(-scores[candidates], kind="stable")][:k]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cypher import statements as module
+from cypher.authority import UNCITED
 from cypher.embedded import release
 from cypher.statements import statements
 from tests.disturbance import ROOT
@@ -88,3 +89,8 @@ def test_every_block_of_the_files_is_a_statement() -> None:
     written = re.findall(r"name: (\w+)", text)
     assert set(written) == set(NAMES) | FOR_SERVERS
     assert len(written) - len(set(written)) == text.count("// engine:") - len(FOR_SERVERS)
+
+
+def test_a_new_article_has_the_authority_of_one_that_nobody_cites() -> None:
+    for engine in ("ladybug", "neo4j"):
+        assert f"authority: {UNCITED}\n" in statements(engine)["create_articles"]

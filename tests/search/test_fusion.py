@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from search.fusion import DEPTH, Scores, head_of, reciprocal_rank, standard_scores, top, weighted
+from search.fusion import DEPTH, Scores, head_of, kth_highest, reciprocal_rank, standard_scores, top, weighted
 
 OUT = -np.inf
 ANY_SCORES = arrays(np.float32, st.integers(1, 40), elements=st.sampled_from([OUT, -3.0, -1.0, 0.0, 0.5, 2.0, 7.0]))
@@ -80,6 +80,29 @@ def test_an_article_that_one_list_lacks_is_ranked_by_the_other() -> None:
 def test_the_top_is_the_head_of_the_sorted_list(values: Scores, k: int) -> None:
     expected = [i for i in sorted(range(len(values)), key=lambda i: (-values[i], i)) if values[i] > OUT][: max(k, 0)]
     assert top(values, k).tolist() == expected
+
+
+@given(
+    st.integers(1, 20_000),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([2, 5, 300, 10**6]),
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.sampled_from([OUT, -1.0]),
+)
+def test_the_kth_highest_is_found_whatever_is_equal(
+    n: int, seed: int, levels: int, share: float, depth: float, lowest: float
+) -> None:
+    """Lists with few and many levels, a share of them at the lowest, in order of position or not."""
+    random = np.random.default_rng(seed)
+    values = random.integers(0, levels, n).astype(np.float32)
+    values[: int(share * n)] = lowest
+    if seed % 2:
+        random.shuffle(values)
+    k = 1 + int(depth * (n - 1))
+    assert kth_highest(values, k) == np.sort(values)[n - k]
+    head = np.sort(values)[n - min(k, n) :]
+    np.testing.assert_array_equal(head_of(values, k), head[np.isfinite(head)])
 
 
 def test_what_a_server_cuts_off_below_the_head_does_not_change_what_is_fused() -> None:
