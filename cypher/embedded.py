@@ -22,7 +22,7 @@ import ladybug
 
 from cypher.graph import CheckLock, Row, Statements, Table
 from cypher.migrations import MIGRATIONS, table_of_edge, table_of_node
-from cypher.statements import statements
+from cypher.statements import one_by_one, statements
 from schema.errors import BadQuery, GraphBusy, GraphTooNew, LexgraphError, NotReady, QueryTimeout, StorageFull
 from schema.labels import EDGES, NODES, SCHEMA_VERSION
 
@@ -102,7 +102,14 @@ class EmbeddedGraph:
 
     def rows(self, statement: str, **parameters: Any) -> list[Row]:
         """The rows of a named statement, as dictionaries."""
-        result = self._run(self._statements[statement], parameters)
+        single = one_by_one().get(statement)
+        if single is not None:
+            ids = dict.fromkeys(parameters.pop("ids"))
+            return [row for id in ids for row in self._rows(single, {**parameters, "id": id})]
+        return self._rows(self._statements[statement], parameters)
+
+    def _rows(self, cypher: str, parameters: Row) -> list[Row]:
+        result = self._run(cypher, parameters)
         columns = result.get_column_names()
         with _plain_errors():
             return [dict(zip(columns, row, strict=True)) for row in result.get_all()]

@@ -24,6 +24,7 @@ RETURN s.id AS id, s.act_id AS act_id, p.id AS parent_id, c.position AS position
 ORDER BY id;
 
 // name: sections_by_id
+// one by one
 MATCH (s:Section)<-[c:CONTAINS]-(p:Act|Section) WHERE s.id IN $ids
 RETURN s.id AS id, s.act_id AS act_id, p.id AS parent_id, c.position AS position, s.number AS number,
        s.heading AS heading, s.level AS level, s.status AS status, s.valid_from AS valid_from, s.valid_to AS valid_to,
@@ -37,8 +38,7 @@ RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position
 ORDER BY id;
 
 // name: articles_by_id
-// IN rather than UNWIND, here and below: the embedded engine would join all of the relation, and each connection
-// would keep the memory of the join.
+// one by one
 MATCH (a:Article)<-[c:CONTAINS]-(p:Act|Section) WHERE a.id IN $ids
 RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position, a.number AS number,
        a.heading AS heading, a.text AS text, a.language AS language, a.status AS status,
@@ -52,6 +52,7 @@ RETURN v.id AS id, v.article_id AS article_id, v.source_id AS source_id, v.statu
 ORDER BY id;
 
 // name: versions
+// one by one
 // Earlier and later wordings of articles, in the order of their days.
 MATCH (a:Article)-[:HAS_VERSION]->(v:Version) WHERE a.id IN $ids
 RETURN v.id AS id, v.article_id AS article_id, v.source_id AS source_id, v.status AS status, v.valid_from AS valid_from,
@@ -142,6 +143,7 @@ MATCH (a:Article)-[c:CITES]->() WHERE c.cited IN $ids RETURN DISTINCT a.id AS ar
 MATCH (a:Article)-[:CITES_OUTSIDE]->(o:Outside) WHERE o.id IN $ids RETURN DISTINCT a.id AS article;
 
 // name: citations_from
+// one by one
 MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE a.id IN $ids
 RETURN a.id AS article, label(b) AS label, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind,
        c.cited AS cited;
@@ -153,6 +155,7 @@ RETURN a.id AS article, labels(b)[0] AS label, b.id AS target, c.text AS text, c
        c.cited AS cited;
 
 // name: outside_citations_from
+// one by one
 MATCH (a:Article)-[c:CITES_OUTSIDE]->(o:Outside) WHERE a.id IN $ids
 RETURN a.id AS article, o.id AS target, o.kind AS target_kind, c.text AS text, c.start AS start, c.`end` AS `end`,
        c.kind AS kind;
@@ -247,12 +250,15 @@ RETURN p.id AS parent_id, n.id AS id, labels(n)[0] AS label, c.position AS posit
 ORDER BY parent_id, position;
 
 // name: next_articles
+// one by one
 MATCH (a:Article)-[:NEXT]->(b:Article) WHERE a.id IN $ids RETURN a.id AS id, b.id AS other;
 
 // name: previous_articles
+// one by one
 MATCH (a:Article)<-[:NEXT]-(b:Article) WHERE a.id IN $ids RETURN a.id AS id, b.id AS other;
 
 // name: cites
+// one by one
 MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE a.id IN $ids
 RETURN a.id AS id, b.id AS other, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind
 ORDER BY id, start, other;
