@@ -96,7 +96,7 @@ def main() -> None:
     with _served(WITH_APOC) as (server, store, driver):
         figures |= measured_loads(server, store, driver, trees, plain)
     with _served(NEO4J_2026) as (_, store, driver):
-        load_acts(store, _sources(trees), lambda path: [trees[path]])
+        load_acts(store, _sources(trees), lambda path: [trees[path]], workers=1)
         figures |= measured_queries(store, driver)
     report("Neo4j", figures, EXPLAINED)
 
@@ -212,14 +212,14 @@ def measured_loads(
         server.wipe()
         if not own:
             smallest = min(sources, key=lambda source: source.path.stat().st_size)
-            load_acts(store, [smallest], lambda path: [trees[path]])
+            load_acts(store, [smallest], lambda path: [trees[path]], workers=1)
             server.wipe()
-        own.append(_seconds(lambda: load_acts(store, sources, lambda path: [trees[path]])))
+        own.append(_seconds(lambda: load_acts(store, sources, lambda path: [trees[path]], workers=1)))
         last = _counts(driver)
     server.wipe()
     graphrag, share = load_graphrag(driver, plain, GRAPHRAG_SHARE)
     server.wipe()
-    load_acts(store, sources, lambda path: [trees[path]])
+    load_acts(store, sources, lambda path: [trees[path]], workers=1)
     if _counts(driver) != last:
         raise NotReady("two loads of the same law gave different graphs")
     return {

@@ -183,7 +183,7 @@ def _load(store: Store, trees: list[ActTree]) -> None:
             stand_in.write_text(str(path))
             sources.append(SourceFile(f"copies/{path}", stand_in, "bench"))
         trees_of = {source.path: tree for source, tree in zip(sources, by_path.values(), strict=True)}
-        load_acts(store, sources, lambda path: [trees_of[path]])
+        load_acts(store, sources, lambda path: [trees_of[path]], workers=1)
 
 
 def made_up(corpus: Corpus) -> VectorModel:

@@ -108,6 +108,7 @@ def load_acts(
     collection: str = "",
     whole: bool = False,
     force: bool = False,
+    workers: int | None = None,
     progress: Progress = silent,
     before_release: Callable[[LoadReport], object] = lambda report: None,
 ) -> LoadReport:
@@ -124,6 +125,7 @@ def load_acts(
         collection: what the files belong to.
         whole: whether these are all the files of the collection: what others gave is no longer there.
         force: whether more than the usual share of the articles may disappear.
+        workers: processes that read, at the most (`ingest.reading.read_sources`).
         before_release: called before any file counts as loaded: what it keeps is never lost.
 
     Raises:
@@ -155,7 +157,8 @@ def load_acts(
         return report
     with store.writing() as graph, _spool(store.home) as folder:
         load = _Load(graph, stored, report, {source.name: sha256 for source, sha256 in wanted}, collection, whole)
-        load.plan([source for source, _ in wanted], gone, read_sources([s for s, _ in wanted], read, folder, progress=progress))
+        files = [source for source, _ in wanted]
+        load.plan(files, gone, read_sources(files, read, folder, workers=workers, progress=progress))
         load.check_share(force)
         load.write(progress)
         load.link(progress)

@@ -17,7 +17,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ingest.words import with_references
 from schema.errors import BadSource, LexgraphError, StorageFull
 from schema.progress import Progress, silent
 from schema.records import (
@@ -87,11 +86,15 @@ class ReadSource:
 
 
 def read_sources(
-    sources: Sequence[SourceFile], read: ReadFile, folder: Path, *, progress: Progress = silent
+    sources: Sequence[SourceFile], read: ReadFile, folder: Path, *, workers: int | None = None, progress: Progress = silent
 ) -> Iterator[ReadSource]:
-    """Read files, in their order; their acts are kept in ``folder``."""
+    """Read files, in their order; their acts are kept in ``folder``.
+
+    Args:
+        workers: processes at the most, by default one a core; 1 reads in this one, with whatever reader.
+    """
     sizes = [_size(source.path) for source in sources]
-    workers = min(os.cpu_count() or 1, 8)
+    workers = workers or min(os.cpu_count() or 1, 8)
     with progress("files", len(sources)) as advance:
         numbers = count()
         if sum(sizes) < WORTH_A_POOL or workers == 1 or len(sources) == 1:
@@ -160,9 +163,8 @@ def _read_task(sources: tuple[SourceFile, ...], read: ReadFile, spool: Path) -> 
                     elif isinstance(item, Question):
                         reading.questions.append(item)
                     else:
-                        tree = with_references(item)
-                        reading.acts.append(_kept(tree, spool, stream.tell()))
-                        _write(stream, tree)
+                        reading.acts.append(_kept(item, spool, stream.tell()))
+                        _write(stream, item)
             except StorageFull:
                 raise
             except BadSource as error:

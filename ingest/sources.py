@@ -35,6 +35,11 @@ class Format:
     recognises: Callable[[Path], bool]
 
     @property
+    def read_whole(self) -> ReadFile:
+        """The reader, with what the words of its acts say."""
+        return partial(words.read_with_references, self.read)
+
+    @property
     def reader(self) -> str:
         """Name and version of all that reads a file of it."""
         return f"{self.name}-{self.version}.{words.VERSION}"
@@ -148,7 +153,7 @@ def _ingest_collection(
             one = load_acts(
                 store,
                 sources,
-                chosen.read,
+                chosen.read_whole,
                 collection=f"{chosen.name}/{collection.name}",
                 whole=collection.whole,
                 force=force,
@@ -229,7 +234,7 @@ def retry(store: Store, *, progress: Progress = silent) -> LoadReport:
         sources = [SourceFile(source, Path(path), chosen.reader, number) for path, source in there if not is_archive(Path(path))]
         if sources:
             keep = partial(_keep_rejected, store.home, format, _Release("", Path(), whole=False))
-            one = load_acts(store, sources, chosen.read, progress=progress, before_release=keep)
+            one = load_acts(store, sources, chosen.read_whole, progress=progress, before_release=keep)
             report.include(one)
     if missing:
         raise MissingFile(f"{missing[0]}: no such file any more; ingest it from where it lies now")

@@ -5,22 +5,27 @@ A publisher's link or metadata stand before what is found in words: where both s
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from ingest.references import contexts, find_references
 from ingest.transpositions import find_amendments, find_transpositions
-from schema.records import ActTree, Citation, OutsideKind, Relation, RelationType
+from schema.records import ActTree, Citation, OutsideKind, Read, Relation, RelationType
 
-VERSION = 1
+VERSION = 2
 """Raised when words are read otherwise than before, so that every file is read again."""
 LANGUAGES = frozenset({"fr", "en"})
-SURE_ENOUGH = 0.3
-"""A directive that a title names counts as transposed from this confidence on."""
 SURE_OF_PREAMBLES = 0.9
-"""A preamble names many directives: only those that it says are transposed count."""
+"""A preamble names many directives: only those that it says are transposed count. A title's all do, each as sure as it is."""
 _CHANGES: dict[str, RelationType] = {"amends": "AMENDS", "repeals": "REPEALS"}
 _LONGEST_PREAMBLE = 20_000
+
+
+def read_with_references(read: Callable[[Path], Iterable[Read]], path: Path) -> Iterator[Read]:
+    """What a reader gives of a file, its acts with what their words say. Raises as the reader does."""
+    for item in read(path):
+        yield with_references(item) if isinstance(item, ActTree) else item
 
 
 def with_references(tree: ActTree) -> ActTree:
@@ -59,7 +64,7 @@ def _relations(tree: ActTree) -> Iterator[Relation]:
         return  # what the Union's own acts name is not transposed by them
     seen = {(relation.type, relation.target) for relation in tree.relations}
     preamble = act.preamble[:_LONGEST_PREAMBLE]
-    for basis, text, sure in (("title", act.title, SURE_ENOUGH), ("preamble", preamble, SURE_OF_PREAMBLES)):
+    for basis, text, sure in (("title", act.title, 0.0), ("preamble", preamble, SURE_OF_PREAMBLES)):
         for found in find_transpositions(text):
             target = f"eu/{found.celex}"
             if found.confidence >= sure and ("TRANSPOSES", target) not in seen:

@@ -1,11 +1,15 @@
 """New law is served as soon as it is indexed, without a request that fails or reads two releases."""
 
 import asyncio
+import json
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -16,6 +20,7 @@ from api.loading import GraphWaves
 from api.snapshot import SnapshotHolder, open_snapshot
 from cypher.embedded import EmbeddedStore, open_graph, release
 from cypher.graph import Graph
+from ingest.legi import FILE_PATTERN
 from ingest.sources import ingest
 from schema.errors import NotReady
 from schema.settings import Settings
@@ -25,6 +30,7 @@ from search.text_index import Bm25Options, TextIndex, build_text_index
 from tests.api.conftest import ask, no_model, refusal, word_model
 from tests.tiny_law import MILLERS_ID, article, code, section, write_law
 
+Json = dict[str, Any]
 SEARCH = "query($query: String!) { search(query: $query) { edges { node { id text next { id } } } } }"
 
 
@@ -66,33 +72,73 @@ def hits(client: TestClient, query: str) -> list[str]:
     return [edge["node"]["id"] for edge in ask(client, SEARCH, query=query)["search"]["edges"]]
 
 
-def test_new_law_is_found_and_no_request_fails_meanwhile(client: TestClient, home: Path) -> None:
+@contextmanager
+def asking(client: TestClient, query: str) -> Generator[list[list[str]]]:
+    """Ask one query after another in another thread; what was answered. Raises what an answer failed with."""
     done = threading.Event()
     answered: list[list[str]] = []
-    failures: list[BaseException] = []
 
     def keep_asking() -> None:
         while not done.is_set():
-            try:
-                answered.append(hits(client, "le moulin"))
-            except BaseException as error:
-                failures.append(error)
-                return
+            answered.append(hits(client, query))
 
-    asking = threading.Thread(target=keep_asking)
-    asking.start()
-    try:
+    with ThreadPoolExecutor(1) as pool:
+        asker = pool.submit(keep_asking)
+        try:
+            yield answered
+        finally:
+            done.set()
+        asker.result()
+
+
+def test_new_law_is_found_and_no_request_fails_meanwhile(client: TestClient, home: Path) -> None:
+    with asking(client, "le moulin") as answered:
         new_law(home)
         index(home)
-        eventually(lambda: bool(failures) or f"{MILLERS_ID}/L3" in hits(client, "le moulin à vent"))
-    finally:
-        done.set()
-        asking.join()
-    assert not failures
+        eventually(lambda: f"{MILLERS_ID}/L3" in hits(client, "le moulin à vent"))
     assert len(answered) > 1
     assert f"{MILLERS_ID}/L2" in answered[0]
     # An answer comes from one release: L2 and L3 never stand in it together.
     assert not any({f"{MILLERS_ID}/L2", f"{MILLERS_ID}/L3"} <= set(answer) for answer in answered)
+
+
+def articles_below(node: Json) -> Iterator[Json]:
+    """The articles of a code as the publisher gives it."""
+    if node["type"] == "article":
+        yield node["data"]
+    for child in node.get("children", ()):
+        yield from articles_below(child)
+
+
+@pytest.mark.xdist_group("real law")
+def test_a_release_with_one_article_of_a_hundred_changed_is_that_difference_while_the_api_answers(
+    real_home: Path, real_sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    home, newer = tmp_path / "home", tmp_path / "legi-data"
+    newer.mkdir()
+    changed = 0
+    for path in real_sources[0].glob(FILE_PATTERN):
+        root = json.loads(path.read_bytes())
+        ours = list(articles_below(root))[::100]
+        for data in ours:
+            data["texteHtml"] = f"<p>Un palimpseste.</p>{data['texteHtml']}"
+        changed += len(ours)
+        (newer / path.name).write_text(json.dumps(root), encoding="utf-8")
+    home.mkdir()
+    shutil.copy(real_home / "graph.lbug", home)
+    index(home)
+    with TestClient(make_app(Settings(home=home, reload_s=0.05), no_model)) as client, asking(client, "licenciement") as answered:
+        assert hits(client, "palimpseste") == []
+        report = ingest(EmbeddedStore(home), newer)
+        index(home)
+        eventually(lambda: hits(client, "palimpseste") != [])
+    verbs = {verb: {k: n for k, n in getattr(report, verb).items() if n} for verb in ("created", "changed", "moved", "removed")}
+    assert verbs == {"created": {}, "changed": {"Article": changed}, "moved": {}, "removed": {}}
+    assert (changed, report.rejected) == (293, [])
+    assert len(answered) > 10
+    assert all(answered)
+    again = ingest(EmbeddedStore(home), newer)
+    assert (again.unchanged_files, again.anything_changed) == (4, False)
 
 
 def test_while_the_index_lags_the_old_law_is_served_and_the_reason_told(client: TestClient, home: Path) -> None:
