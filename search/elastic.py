@@ -10,6 +10,7 @@ import hashlib
 import json
 import logging
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -50,6 +51,7 @@ ANALYZERS: Mapping[str, str] = {"fr": "french", "en": "english", "de": "german",
 """The server's own analyzers by language of an act (``LEXGRAPH_ANALYSIS=native``); ``standard`` for any other."""
 _CHUNK, _CHUNK_BYTES = 500, 8 << 20
 _BULK_ATTEMPTS = 8
+_EXPUNGE_ATTEMPTS = 8
 _WRITING_TIMEOUT_S = 120.0
 _SCANNED = 5000
 _NEEDED = ["-responses.hits.hits._index", "-responses._shards"]
@@ -255,14 +257,26 @@ class ElasticText:
         held = client.count(index=name)["count"]
         if held != total:
             raise ServerUnavailable(f"{name} at {self.address} holds {held:,} documents of {total:,}: run `lexgraph index` again")
-        if client.indices.stats(index=name, metric="docs")["_all"]["primaries"]["docs"]["deleted"]:
-            # Lucene counts removed documents in its statistics until their segments are rewritten.
-            client.options(request_timeout=3600).indices.forcemerge(index=name, only_expunge_deletes=True)
-            client.indices.refresh(index=name)
+        self._expunge(name)
         complete = {"lexgraph": meta | {"state": "complete"}}
         client.indices.put_mapping(index=name, properties=properties, meta=complete)
         client.indices.put_settings(index=name, settings={"index.blocks.write": True})
         return Changes(**counts)
+
+    def _expunge(self, name: str) -> None:
+        """Rewrite the segments that hold removed documents: Lucene counts these in its statistics until then.
+
+        Segments that the server is merging at the moment are left out, so that one time may not be enough.
+        """
+        client = self._writing
+        for attempt in range(_EXPUNGE_ATTEMPTS):
+            if not client.indices.stats(index=name, metric="docs")["_all"]["primaries"]["docs"]["deleted"]:
+                return
+            if attempt:
+                time.sleep(0.5 * attempt)
+            client.indices.flush(index=name, wait_if_ongoing=True)
+            client.options(request_timeout=3600).indices.forcemerge(index=name, only_expunge_deletes=True)
+            client.indices.refresh(index=name)
 
     def _create(self, kind: Kind, name: str, body: "_Body", meta: dict[str, Any]) -> None:
         """An index to fill: a copy of the newest one of the same layout, or an empty one."""

@@ -128,7 +128,8 @@ def test_a_second_ingest_changes_nothing(real_home: Path, real_sources: tuple[Pa
 def test_a_code_read_again_is_found_to_be_the_same(real_home: Path, real_sources: tuple[Path, Path], tmp_path: Path) -> None:
     """A file whose bytes differ but whose law does not: read, compared, nothing written but its fingerprint."""
     (tmp_path / "graph.lbug").write_bytes((real_home / "graph.lbug").read_bytes())
-    again = tmp_path / "LEGITEXT000031366350.json"
+    again = tmp_path / "legi-data" / "LEGITEXT000031366350.json"
+    again.parent.mkdir()
     again.write_bytes((real_sources[0] / again.name).read_bytes() + b"\n")
     report = ingest(EmbeddedStore(tmp_path), again)
     assert report.read_files == 1
