@@ -92,7 +92,7 @@ def _ingest(home: Path, paths: list[Path]) -> tuple[float, float]:
     def watch() -> None:
         while process.poll() is None:
             peak[0] = max(peak[0], sum(map(_memory_mb, _family(process.pid))))
-            time.sleep(0.5)
+            time.sleep(2)  # a look costs the process that is looked at
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
