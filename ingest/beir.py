@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from cypher.graph import Graph, Row
-from ingest.lines import Json, Unreadable, csv_rows, first_object, json_lines, starts_with, text_of, trees_of_lines
+from ingest.lines import Json, Unreadable, csv_rows, first_object, parsed_lines, starts_with, text_of, trees_of_lines
 from ingest.questions import read_questions
 from ingest.tree import TreeBuilder
 from schema.errors import BadSource
@@ -117,20 +117,14 @@ def _questions(path: Path) -> Iterator[Read]:
 
 def _queries(path: Path) -> Iterator[tuple[str, str, str] | Rejected]:
     """Identifier, text and description of each query."""
-    for found in json_lines(path):
-        if isinstance(found, Rejected):
-            yield found
-            continue
-        place, row = found
-        try:
-            id, text = text_of(row, "$", "_id"), text_of(row, "$", "text").strip()
-            if not id or not text:
-                raise Unreadable("$", "a query without an identifier or a text")
-            description = _of_metadata(row, "description")
-        except Unreadable as error:
-            yield Rejected(path.name, f"{place}, {error.args[0]}", error.args[1], row)
-            continue
-        yield id, text, description
+    return parsed_lines(path, lambda _, row: _query(row))
+
+
+def _query(row: Json) -> tuple[str, str, str]:
+    id, text = text_of(row, "$", "_id"), text_of(row, "$", "text").strip()
+    if not id or not text:
+        raise Unreadable("$", "a query without an identifier or a text")
+    return id, text, _of_metadata(row, "description")
 
 
 @dataclass(frozen=True, slots=True)

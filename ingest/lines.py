@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import IO, Any, TextIO, cast
+from typing import IO, Any, TextIO, TypeVar, cast
 
 from schema.errors import BadSource, MissingFile
 from schema.records import ActTree, Rejected
@@ -21,6 +21,7 @@ _SHOWN = 1000
 _NAME = re.compile(r'\s*,?\s*("(?:[^"\\]|\\.){0,200}")\s*:\s*')
 
 Json = dict[str, Any]
+_Record = TypeVar("_Record")
 
 
 class Unreadable(Exception):
@@ -94,6 +95,30 @@ def json_lines(path: Path) -> Iterator[tuple[str, Json] | Rejected]:
             yield place[0], found
 
 
+def parsed_lines(path: Path, parse: Callable[[str, Json], _Record]) -> Iterator[_Record | Rejected]:
+    """What a function makes of the place and the object of each line; a line that it cannot read is rejected.
+
+    Args:
+        parse: raises Unreadable.
+
+    Raises:
+        MissingFile: there is no such file.
+        BadSource: it breaks off, or a line is longer than any record.
+    """
+    for found in json_lines(path):
+        if isinstance(found, Rejected):
+            yield found
+            continue
+        place, row = found
+        try:
+            record = parse(place, row)
+        except Unreadable as error:
+            where, reason = error.args
+            yield Rejected(path.name, f"{place}, {where}", reason, row)
+            continue
+        yield record
+
+
 def trees_of_lines(path: Path, tree_of: Callable[[Json], ActTree], identifier: str) -> Iterator[ActTree | Rejected]:
     """The acts of a file of JSON lines, one a line; a line that is none, or repeats an identifier, is rejected.
 
@@ -106,21 +131,15 @@ def trees_of_lines(path: Path, tree_of: Callable[[Json], ActTree], identifier: s
         BadSource: it breaks off, or a line is longer than any record.
     """
     seen: dict[str, str] = {}
-    for found in json_lines(path):
-        if isinstance(found, Rejected):
-            yield found
-            continue
-        place, row = found
-        try:
-            tree = tree_of(row)
-            if tree.act.id in seen:
-                raise Unreadable(f"$.{identifier}", f"repeated identifier: {tree.act.source_id} is on {seen[tree.act.id]}")
-        except Unreadable as error:
-            where, reason = error.args
-            yield Rejected(path.name, f"{place}, {where}", reason, row)
-            continue
+
+    def new_tree(place: str, row: Json) -> ActTree:
+        tree = tree_of(row)
+        if tree.act.id in seen:
+            raise Unreadable(f"$.{identifier}", f"repeated identifier: {tree.act.source_id} is on {seen[tree.act.id]}")
         seen[tree.act.id] = place
-        yield tree
+        return tree
+
+    return parsed_lines(path, new_tree)
 
 
 def json_object(line: bytes) -> Json:
