@@ -98,9 +98,14 @@ class KnownLaw:
     _claims: dict[str, Target] = field(default_factory=dict[str, Target])
 
     @classmethod
-    def of(cls, graph: Statements, without: Collection[str] = (), trees: Iterable[ActTree] = ()) -> "KnownLaw":
-        """Of the law in a graph, less some acts, and of acts that are not in it yet."""
+    def of(cls, graph: Statements) -> "KnownLaw":
+        """Of the law in a graph."""
         law = cls()
+        law.add_graph(graph)
+        return law
+
+    def add_graph(self, graph: Statements, without: Collection[str] = ()) -> None:
+        """Add the acts of a graph, less some."""
         articles = {row["act_id"]: row for row in graph.rows("names_of_articles")}
         sections = {row["act_id"]: row for row in graph.rows("names_of_sections")}
         none: Row = {"ids": [], "numbers": [], "source_ids": []}
@@ -108,9 +113,7 @@ class KnownLaw:
             id = row["id"]
             if id not in without:
                 known: Row = {**row, "language": ""}
-                law.add(Act(**known), _named(articles.get(id, none)), _named(sections.get(id, none)))
-        law.add_trees(trees)
-        return law
+                self.add(Act(**known), _named(articles.get(id, none)), _named(sections.get(id, none)))
 
     def add_trees(self, trees: Iterable[ActTree]) -> None:
         """Add acts that were read."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import shutil
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -251,31 +251,47 @@ class _Load:
         self.ranks: dict[str, int] = {}
         self.gone_files: Sequence[str] = ()
         self.questions: list[tuple[SourceFile, Question]] = []
+        self.law = KnownLaw()
+        self.written: set[str] = set()
 
     def plan(self, sources: Sequence[SourceFile], gone: Sequence[str], readings: Iterable[ReadSource]) -> None:
-        """Which acts are written, which stay, which go."""
+        """Which acts are written, which stay, which go.
+
+        Of a collection that the graph has nothing of, nothing can disappear: its acts are written while others are read.
+        """
         self.present = {source.name for source in sources} | {id for id in self.stored.rows if id not in gone}
         self.ranks = {id: int(row["rank"] or 0) for id, row in self.stored.rows.items()} | {s.name: s.rank for s in sources}
         self.gone_files = gone
         self.report.gone_files = len(gone)
         given: dict[str, set[str]] = {}
-        for reading in readings:
-            given[reading.source.name] = {act.id for act in reading.acts}
-            self._take(reading)
+        new_acts = self._sorted(readings, given)
+        if not gone and self.by_file.keys().isdisjoint(source.name for source in sources):
+            for chunk in self._chunks(new_acts):
+                self._write(chunk)
+        else:
+            deque(new_acts, maxlen=0)
         self.report.unchanged_acts = len(self.unchanged)
         whole = {name for name, row in self.source_rows.items() if row["sha256"]}
         for id, row in self.files.items():
             if id in self.taken or id in self.unchanged:
                 continue
-            if row["file"] in gone or (row["file"] in whole and id not in given[row["file"]]):
-                self.gone_acts.add(id)
+            file = row["file"]
+            if not file or file in gone or (file in whole and id not in given[file]):
+                self.gone_acts.add(id)  # without a file: a load that was cut off began it, and nobody gives it now
 
-    def _take(self, reading: ReadSource) -> None:
-        """Sort the acts of a file: those that are written, those that are as they were, those that another file gives."""
+    def _sorted(self, readings: Iterable[ReadSource], given: dict[str, set[str]]) -> Iterator[ReadAct]:
+        """Sort the acts of files, noting which file gave which; what comes back are those that the graph lacks."""
+        for reading in readings:
+            given[reading.source.name] = {act.id for act in reading.acts}
+            yield from (act for act in self._take(reading) if act.id not in self.files)
+
+    def _take(self, reading: ReadSource) -> list[ReadAct]:
+        """Sort the acts of a file into those that are as they were, those that another file gives, and those to write."""
         source, report, error = reading.source, self.report, reading.error
         place = {"path": str(source.path.absolute()), "source": source.name}
         rejected = list(reading.rejected)
         passed_over: list[str] = []
+        taken: list[ReadAct] = []
         kept = 0
         for act in reading.acts:
             holder = self._holder(act.id, source)
@@ -292,6 +308,7 @@ class _Load:
                     self.unchanged[act.id] = source.name
                 else:
                     self.taken[act.id] = source, act
+                    taken.append(act)
         report.remarks += reading.remarks
         if error is None and reading.acts and not kept and not passed_over:
             error = rejected.pop()  # nothing but the law of another file: this one is that by mistake
@@ -305,7 +322,7 @@ class _Load:
         else:
             _broken(report, source, error)
             if not reading.acts:
-                return
+                return taken
         report.passed_over += len(passed_over)
         self.source_rows[source.name] = {
             "id": source.name,
@@ -318,6 +335,7 @@ class _Load:
             "rejected": len(reading.rejected) + sum(len(act.rejected) for act in reading.acts),
             "passed_over": passed_over,
         }
+        return taken
 
     def _collection_of(self, name: str) -> str:
         """That of the load; a file alone stays in the one that it was read with."""
@@ -344,9 +362,9 @@ class _Load:
     def check_share(self, force: bool) -> None:
         """Stop where more would disappear than is believed."""
         touched = [id for id in self.taken if id in self.files]
-        if not touched and not self.gone_acts:
+        concerned = {id for id in self.gone_acts.union(touched) if self.files[id]["file"]}
+        if not concerned:
             return
-        concerned = set(touched) | self.gone_acts
         collection = {
             id for name, row in self.stored.rows.items() if row["collection"] == self.collection for id in self.by_file[name]
         }
@@ -365,21 +383,26 @@ class _Load:
 
     def write(self, progress: Progress) -> None:
         """Acts that go, then nodes and the tree of acts that came or changed."""
-        if not self.taken and not self.gone_acts:
+        waiting = [act for id, (_, act) in self.taken.items() if id not in self.written]
+        if not waiting and not self.gone_acts:
             return
-        # From here to the end the graph holds neither the old law nor the new.
-        self.graph.write("set_corpus_sha256", sha256="")
+        self._begin_writing()
         for batch in batches(sorted(self.gone_acts), 200):
             self.report.add(self.graph.atomically(partial(_remove_acts, ids=batch)))
-        with progress("acts", len(self.taken)) as advance:
-            for chunk in ahead(self._chunks()):
-                self.report.add(self.graph.atomically(partial(self._write_chunk, chunk=chunk)))
+        with progress("acts", len(waiting)) as advance:
+            for chunk in ahead(self._chunks(waiting)):
+                self._write(chunk)
                 advance(len(chunk.acts))
 
-    def _chunks(self) -> "Iterator[_Chunk]":
+    def _begin_writing(self) -> None:
+        """From here to the end the graph holds neither the old law nor the new."""
+        if not self.written:
+            self.graph.write("set_corpus_sha256", sha256="")
+
+    def _chunks(self, waiting: Iterable[ReadAct]) -> "Iterator[_Chunk]":
         acts: list[ReadAct] = []
         articles = 0
-        for _, act in self.taken.values():
+        for act in waiting:
             acts.append(act)
             articles += len(act.articles) + 1
             if articles >= CHUNK_ARTICLES:
@@ -390,6 +413,12 @@ class _Load:
 
     def _chunk(self, acts: list[ReadAct]) -> "_Chunk":
         return _Chunk(acts, [act.tree() for act in acts], [act.id for act in acts if act.id in self.files])
+
+    def _write(self, chunk: "_Chunk") -> None:
+        self._begin_writing()
+        self.report.add(self.graph.atomically(partial(self._write_chunk, chunk=chunk)))
+        self.law.add_trees(chunk.trees)
+        self.written.update(act.id for act in chunk.acts)
 
     def _write_chunk(self, graph: Statements, chunk: "_Chunk") -> Counts:
         old = StoredActs.of(graph, chunk.known)
@@ -405,11 +434,13 @@ class _Load:
         graph = self.graph
         if self.taken or self.gone_acts:
             changed_acts = {*self.taken, *self.gone_acts}
-            law = KnownLaw.of(graph, changed_acts, (act.tree() for _, act in self.taken.values()))
+            law = self.law
+            law.add_graph(graph, changed_acts)
             if self.files.keys() - changed_acts:  # others cite, too
                 graph.atomically(partial(relink, law=law, changed=changed_acts))
             with progress("citations", len(self.taken)) as advance:
-                for linked in ahead(_linked(chunk, law) for chunk in self._chunks()):
+                taken = (act for _, act in self.taken.values())
+                for linked in ahead(_linked(chunk, law) for chunk in self._chunks(taken)):
                     graph.atomically(partial(self._write_links, linked=linked))
                     advance(len(linked.chunk.acts))
             graph.write("delete_lone_outside")

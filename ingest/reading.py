@@ -125,7 +125,7 @@ def _result(future: "Future[list[ReadSource]]") -> list[ReadSource]:
     try:
         return future.result()
     except BrokenProcessPool:
-        raise LexgraphError("a process that reads files was ended from outside (out of memory?); nothing was changed") from None
+        raise LexgraphError("a process that reads files was ended from outside (out of memory?); run it again") from None
 
 
 def _size(path: Path) -> int:
@@ -198,7 +198,7 @@ def _write(stream: BinaryIO, tree: ActTree) -> None:
         _TreePickler(stream, pickle.HIGHEST_PROTOCOL).dump(tree)
         stream.flush()
     except OSError as error:
-        raise StorageFull(f"no space left for what is being read: {error.strerror}; nothing was changed") from None
+        raise StorageFull(f"no space left for what is being read: {error.strerror}; what was loaded is unharmed") from None
 
 
 def _kept(tree: ActTree, spool: Path, offset: int) -> ReadAct:

@@ -10,9 +10,12 @@ import pytest
 
 from cypher.embedded import EmbeddedStore, open_graph
 from ingest import loader
+from ingest.difference import row_of
 from ingest.quarantine import quarantined
 from ingest.sources import collection_name, ingest, retry
 from schema.errors import MissingFile, TooMuchGone
+from schema.records import Act, Article
+from tests.disturbance import dump
 from tests.ingest.small_texts import write_format
 from tests.tiny_law import (
     BAKERS,
@@ -95,6 +98,42 @@ def test_a_small_loss_needs_no_force(tmp_path: Path) -> None:
     smaller = bakers()
     smaller["children"].pop()
     assert ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law", smaller)).removed["Article"] == 3
+
+
+def test_the_acts_of_a_collection_are_all_there_however_many_are_written_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """New acts are written while others are read, known ones once all are: the graph is the same."""
+    folder = tmp_path / "acts"
+    for n in range(1, 8):
+        statute(folder, n, f"Voir l'article 1er de la loi du {n % 7 + 1} février 2001 concernant les fours.")
+    for home, chunk in (("one", 4000), ("many", 1)):
+        monkeypatch.setattr(loader, "CHUNK_ARTICLES", chunk)
+        assert ingest(EmbeddedStore(tmp_path / home), folder).created["Act"] == 7
+    one, many = (dump(tmp_path / home) for home in ("one", "many"))
+    assert one == many
+    assert one.count('"type":"CITES"') == 7
+    statute(folder, 8, "Voir l'article 1er de la loi du 1er février 2001 concernant les fours.")
+    statute(folder, 1, "Les fours sont déclarés.")
+    report = ingest(EmbeddedStore(tmp_path / "many"), folder)
+    assert (report.created["Act"], report.changed["Article"], report.unchanged_files) == (1, 1, 6)
+
+
+def test_what_a_load_that_was_cut_off_began_goes_where_nobody_gives_it_any_more(tmp_path: Path) -> None:
+    store = EmbeddedStore(tmp_path)
+    sources = write_law(tmp_path / "law")
+    ingest(store, sources)
+    whole = dump(tmp_path)
+    begun = Act("lu/begun", "lu", "statute", "Loi", "fr")
+    with store.writing() as graph:  # as a server holds it after a kill
+        graph.write("set_corpus_sha256", sha256="")
+        graph.write("create_acts", rows=[row_of(begun)])
+        articles = [Article(f"lu/begun/{n}", "lu/begun", "lu/begun", n, str(n), "", "Les fours.", "fr") for n in range(150)]
+        graph.write("create_articles", rows=[row_of(article) for article in articles])
+        tree = [{"parent": begun.id, "child": article.id, "position": article.position} for article in articles]
+        graph.write("create_act_contains_article", rows=tree)
+    ingest(store, sources)
+    assert dump(tmp_path) == whole
 
 
 def test_a_wording_that_gives_way_is_kept_with_its_days(tmp_path: Path) -> None:
