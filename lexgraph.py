@@ -108,6 +108,8 @@ def ingest(
     """
     run: _Run = context.obj
     if again:
+        if paths or format or force:
+            raise BadQuery("--retry reads the files that have records in quarantine: name no path, --format or --force beside it")
         report = retry(run.store, progress=run.progress)
         _told("quarantine", report)
         _end_of_ingest(run, report, [])

@@ -199,9 +199,10 @@ def outcome_of(format: Format, paths: Sequence[Path], home: Path) -> str:
     rejected: list[Rejected] = []
     ids: list[str] = []
     outcome = "read"
+    doubled = False
     for path in paths:
         try:
-            for item in format.read(path):
+            for item in format.read_whole(path):
                 if isinstance(item, Rejected):
                     rejected.append(item)
                 elif isinstance(item, Question):
@@ -210,12 +211,14 @@ def outcome_of(format: Format, paths: Sequence[Path], home: Path) -> str:
                 elif not isinstance(item, Remark):
                     pickle.dumps((item, law_sha256(item), tree_sha256(item)))
                     rejected += item.rejected
-                    ids += (item.act.id, *(s.id for s in item.sections), *(a.id for a in item.articles))
+                    own = [item.act.id, *(s.id for s in item.sections), *(a.id for a in item.articles)]
+                    doubled |= len(set(own)) < len(own)
+                    ids += own
         except (BadSource, MissingFile) as error:
             str(error).encode()
             outcome = "refused"
     write_quarantine(home, format.name, rejected)
-    if any(_ASTRAY.search(id) or len(id) > MAX_LENGTH + 20 for id in ids):
+    if doubled or any(_ASTRAY.search(id) or len(id) > MAX_LENGTH + 20 for id in ids):
         return "astray"
     return "partly" if rejected and outcome == "read" else outcome
 
@@ -352,7 +355,7 @@ _KINDS = {
     "read": "files read whole",
     "partly": "files read, some of their records rejected",
     "refused": "files refused with place and reason",
-    "astray": "files that gave an identifier which leads astray",
+    "astray": "files that gave an identifier twice, or one which leads astray",
     "crashed": "files that crashed the reader",
     "hung": f"files that took more than {LIMIT_S} seconds",
     "grown": f"files that took more than {LIMIT_BYTES >> 30} GiB",

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from schema.errors import BadSource, StorageFull
 
-_SUFFIXES = (".tar", ".tar.xz", ".tar.gz", ".tar.bz2", ".tar.zst", ".tgz", ".zip")
+_SUFFIXES = (".tar", ".tar.xz", ".tar.gz", ".tar.bz2", ".tgz", ".zip")
 MOST_BYTES = 64 << 30
 """An archive that unpacks to more than this is taken for a bomb."""
 
@@ -36,6 +36,8 @@ def unpacked(archive: Path, folder: Path) -> None:
             with tarfile.open(archive) as packed:
                 unpack_tar(packed, folder, archive)
     except (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, ValueError) as error:
+        raise BadSource(archive, "", f"not an archive that can be unpacked: {error}") from None
+    except RuntimeError as error:  # what zipfile says of encryption and of compressions that it lacks
         raise BadSource(archive, "", f"not an archive that can be unpacked: {error}") from None
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):

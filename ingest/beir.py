@@ -96,7 +96,11 @@ def _article_name(collection: str, id: str) -> str:
 def _questions(path: Path) -> Iterator[Read]:
     collection, split = collection_of(path), SPLITS.get(path.stem, "test")
     relevant: dict[str, list[str]] = defaultdict(list)
-    for place, row in csv_rows(path, _COLUMNS, delimiter="\t"):
+    for found in csv_rows(path, _COLUMNS, delimiter="\t"):
+        if isinstance(found, Rejected):
+            yield found
+            continue
+        place, row = found
         score = row.get("score", "1").strip()
         if not _SCORE.fullmatch(score):
             yield Rejected(path.name, place, f"a score that is none: {score[:40]!r}", row)

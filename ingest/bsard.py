@@ -52,10 +52,15 @@ def read(path: Path) -> Iterator[Read]:
 def _codes(path: Path) -> Iterator[Read]:
     builders: dict[str, TreeBuilder] = {}
     seen: dict[str, str] = {}
-    for place, row in csv_rows(path, _ARTICLES):
-        code, id = " ".join(row["code"].split()), row["id"].strip()
-        if not code or not _ID.fullmatch(id):
-            yield Rejected(path.name, place, "an article without a code" if not code else f"not an identifier: {id[:40]!r}", row)
+    for found in csv_rows(path, _ARTICLES):
+        if isinstance(found, Rejected):
+            yield found
+            continue
+        place, row = found
+        code, id, text = " ".join(row["code"].split()), row["id"].strip(), row["article"].strip()
+        if not code or not text or not _ID.fullmatch(id):
+            lacking = f"an article without a {'text' if code else 'code'}"
+            yield Rejected(path.name, place, lacking if not (code and text) else f"not an identifier: {id[:40]!r}", row)
             continue
         if id in seen:
             yield Rejected(path.name, place, f"repeated identifier: {id} is on {seen[id]}", row)
@@ -69,7 +74,7 @@ def _codes(path: Path) -> Iterator[Read]:
         builder.article(
             builder.below([heading for heading in headings if heading]),
             _number(row),
-            row["article"].strip(),
+            text,
             source_id=f"{SOURCE}:{id}",
         )
     for builder in builders.values():
@@ -100,7 +105,11 @@ def _number(row: dict[str, str]) -> str:
 def _questions(path: Path) -> Iterator[Read]:
     file = next((name for name in ("test", "synthetic") if name in path.stem), "train")
     seen: dict[str, str] = {}
-    for place, row in csv_rows(path, _QUESTIONS):
+    for found in csv_rows(path, _QUESTIONS):
+        if isinstance(found, Rejected):
+            yield found
+            continue
+        place, row = found
         text, id = " ".join(row["question"].split()), row["id"].strip()
         ids = [name.strip() for name in row["article_ids"].strip("[] ").split(",") if name.strip()]
         if not text or not ids or not all(_ID.fullmatch(name) for name in (id, *ids)):

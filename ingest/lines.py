@@ -161,8 +161,10 @@ def json_object(line: bytes) -> Json:
     return cast(Json, found)
 
 
-def csv_rows(path: Path, wanted: frozenset[str], *, delimiter: str = ",") -> Iterator[tuple[str, dict[str, str]]]:
+def csv_rows(path: Path, wanted: frozenset[str], *, delimiter: str = ",") -> Iterator[tuple[str, dict[str, str]] | Rejected]:
     """The rows of a CSV file by the names of its first line, each with the place of its line; between tabs none quotes.
+
+    A row with more or fewer fields than there are names is rejected.
 
     Raises:
         MissingFile: there is no such file.
@@ -172,14 +174,20 @@ def csv_rows(path: Path, wanted: frozenset[str], *, delimiter: str = ",") -> Ite
     csv.field_size_limit(LONGEST_LINE)
     with _whole(path, place), opened(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
         quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
-        reader = csv.DictReader(bounded_lines(text, path), delimiter=delimiter, quoting=quoting)
+        # Strict: a quote that is never closed would swallow the rows behind it.
+        reader = csv.DictReader(bounded_lines(text, path), delimiter=delimiter, quoting=quoting, strict=True)
         try:
             missing = wanted - set(reader.fieldnames or ())
             if missing:
                 raise BadSource(path, "line 1", f"columns are missing: {', '.join(sorted(missing))}")
             for row in reader:
                 place[0] = f"line {reader.line_num}"
-                yield place[0], {str(name): value or "" for name, value in row.items() if isinstance(name, str)}
+                cells = cast(dict[str | None, str | list[str] | None], row)  # None: fields without a name, names without a field
+                if None in cells or None in cells.values():
+                    reason = f"{'more' if None in cells else 'fewer'} fields than the first line names"
+                    yield Rejected(path.name, place[0], reason, {str(name): value for name, value in cells.items()})
+                else:
+                    yield place[0], row
         except UnicodeDecodeError as error:
             raise BadSource(path, f"after line {reader.line_num}, byte {error.start}", "not UTF-8 text") from None
         except csv.Error as error:

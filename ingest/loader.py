@@ -189,6 +189,15 @@ def _spool(home: Path) -> Generator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _each_once(reading: ReadSource, rejected: list[Rejected]) -> list[ReadAct]:
+    """The acts of a file; where it gives one twice, the first counts."""
+    acts: dict[str, ReadAct] = {}
+    for act in reading.acts:
+        if acts.setdefault(act.id, act) is not act:
+            rejected.append(Rejected(reading.source.path.name, act.id, f"repeated identifier: act {act.id} is there twice"))
+    return list(acts.values())
+
+
 @dataclass(frozen=True, slots=True)
 class _Chunk:
     """Acts that are written in one transaction; ``known``: those that the graph holds already."""
@@ -293,7 +302,7 @@ class _Load:
         passed_over: list[str] = []
         taken: list[ReadAct] = []
         kept = 0
-        for act in reading.acts:
+        for act in _each_once(reading, rejected):
             holder = self._holder(act.id, source)
             if holder is not None and self.ranks[holder] < source.rank:
                 passed_over.append(act.id)

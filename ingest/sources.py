@@ -85,6 +85,8 @@ def ingest(
     for collection in _collections(path):
         found |= _ingest_collection(store, collection, format, report, force=force, progress=progress)
     if not found:
+        if format is not None and path.is_dir():
+            raise BadSource(path, "", f"no file here looks like {format}; name the file itself to have it read as that")
         raise BadSource(path, "", f"no file of a known format here (formats: {', '.join(FORMAT_NAMES)})")
     return report
 

@@ -103,12 +103,10 @@ class TreeBuilder:
     def tree(self, rejected: Iterable[Rejected] = (), relations: Iterable[Relation] = ()) -> ActTree:
         """The act with all that was added."""
         act = self.act
-        ids = occurrence_ids(act.id, (normal_number(leaf.number) or _UNNUMBERED for leaf in self._leaves))
+        ids = occurrence_ids(act.id, (normal_number(leaf.number) or _UNNUMBERED for leaf in self._leaves), self._sections)
         articles: list[Article] = []
         citations: list[Citation] = []
         for id, leaf in zip(ids, self._leaves, strict=True):
-            if id in self._sections:
-                id = bounded(f"{id}~article")
             articles.append(
                 Article(
                     id=id,

@@ -9,7 +9,7 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from itertools import filterfalse
 
 _CODE_LETTER = re.compile(r"^(?:Art(?:icle|\.)?\s+)?(LO|[LRDAC])\s*\.?\s*(\*{0,2})\s*(?=\d)", re.IGNORECASE)
@@ -118,20 +118,25 @@ def section_ids(parent: str, headed: Iterable[tuple[str, str]]) -> list[str]:
     return [bounded(f"{parent}/{number}" + (f"~{permanent}" if shared[number] > 1 else "")) for number, permanent in pairs]
 
 
-def occurrence_ids(parent: str, names: Iterable[str]) -> list[str]:
+def occurrence_ids(parent: str, names: Iterable[str], taken: Container[str] = ()) -> list[str]:
     """Identifiers below ``parent`` from names alone, where the publisher has no identifiers of its own.
 
-    The first to bear a name has it bare; others carry behind a tilde which of them they are.
+    The first to bear a name has it bare; others carry behind a tilde which of them they are. None is given twice, and
+    none that is ``taken``.
 
-    >>> occurrence_ids("fr/X", ["1", "2", "1"])
-    ['fr/X/1', 'fr/X/2', 'fr/X/1~2']
+    >>> occurrence_ids("fr/X", ["1", "2", "1", "1~2"])
+    ['fr/X/1', 'fr/X/2', 'fr/X/1~2', 'fr/X/1~2~2']
     """
     seen: Counter[str] = Counter()
-    ids: list[str] = []
+    ids: dict[str, None] = {}
     for name in names:
-        seen[name] += 1
-        ids.append(bounded(f"{parent}/{name}" + (f"~{seen[name]}" if seen[name] > 1 else "")))
-    return ids
+        while True:
+            seen[name] += 1
+            id = bounded(f"{parent}/{name}" + (f"~{seen[name]}" if seen[name] > 1 else ""))
+            if id not in ids and id not in taken:
+                break
+        ids[id] = None
+    return list(ids)
 
 
 _EU_KINDS = {"dir": "L", "dir_ue": "L", "reg": "R", "reg_ue": "R", "dec": "D", "dec_ue": "D", "dec_impl": "D", "reg_impl": "R"}

@@ -56,6 +56,26 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Path) -> No
     assert [r.place for r in read(questions) if isinstance(r, Rejected)] == ["line 4", "line 5", "line 6", "line 7"]
 
 
+def test_a_row_with_too_many_or_too_few_fields_or_without_a_text_is_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "articles.csv"
+    path.write_text("id,article,code\n1,Un four.,Code du Pain\n2,Deux, fours,Code du Pain\n3,Trois\n4,,Code du Pain\n", "utf-8")
+    found = list(read(path))
+    assert [(r.place, r.reason) for r in found if isinstance(r, Rejected)] == [
+        ("line 3", "more fields than the first line names"),
+        ("line 4", "fewer fields than the first line names"),
+        ("line 5", "an article without a text"),
+    ]
+    assert [[a.text for a in t.articles] for t in found if isinstance(t, ActTree)] == [["Un four."]]
+
+
+@pytest.mark.parametrize("second", ['"Deux fours.', '"Deux "fours."'])
+def test_a_quote_that_does_not_match_swallows_no_article(second: str, tmp_path: Path) -> None:
+    path = tmp_path / "articles.csv"
+    path.write_text(f'id,article,code\n1,"Un four.",P\n2,{second},P\n3,"Trois, fours.",P\n', "utf-8")
+    with pytest.raises(BadSource, match="not CSV"):
+        list(read(path))
+
+
 def test_a_file_that_is_not_utf_8_or_lacks_a_column_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "articles.csv"
     path.write_bytes(BSARD_ARTICLES.encode() + "4,,brûlé,,,Code,,,,,,\n".encode("latin-1"))

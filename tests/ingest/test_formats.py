@@ -1,6 +1,8 @@
 """Every format is told from every other, and loads from a folder, its questions with the articles that answer them."""
 
+import json
 import re
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -64,6 +66,34 @@ def test_all_formats_load_from_one_folder(tmp_path: Path) -> None:
 def test_a_missing_file_is_named_by_every_reader(format: Format, tmp_path: Path) -> None:
     with pytest.raises(MissingFile, match=r"nowhere\.txt"):
         list(format.read(tmp_path / "nowhere.txt"))
+
+
+def test_a_folder_without_a_file_of_the_format_that_was_named_says_so(tmp_path: Path) -> None:
+    folder = write_format(tmp_path, "bsard")
+    with pytest.raises(BadSource, match="no file here looks like coliee; name the file itself"):
+        ingest(EmbeddedStore(tmp_path / "home"), folder, "coliee")
+
+
+def test_an_archive_that_is_encrypted_or_compressed_in_an_unknown_way_is_refused(tmp_path: Path) -> None:
+    archive = tmp_path / "law.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("law.md", "text")
+    whole = archive.read_bytes()
+    flags, method = 8, 10  # in the entry of the directory, from its signature on: two bytes each
+    entry = whole.index(b"PK\x01\x02")
+    for at, value in ((entry + flags, 1), (entry + method, 99)):
+        archive.write_bytes(whole[:at] + bytes([value]) + whole[at + 1 :])
+        with pytest.raises(BadSource, match="not an archive that can be unpacked"):
+            ingest(EmbeddedStore(tmp_path / "home"), archive)
+
+
+def test_no_identifier_is_given_twice_whatever_the_numbers_are(tmp_path: Path) -> None:
+    """A publisher's own tilde must not meet ours, nor an article a section of its name."""
+    numbers = ["1", "1", "1~2", "1~2", "livre-i"]
+    lines = [{"type": "act", "id": "be/a", "title": "A", "language": "fr"}]
+    lines += [{"type": "article", "number": n, "path": ["Livre I"], "text": f"Texte {n}."} for n in numbers]
+    (tmp_path / "law.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    assert ingest(EmbeddedStore(tmp_path / "home"), tmp_path / "law.jsonl").created["Article"] == 5
 
 
 def test_a_file_of_no_format_is_refused(tmp_path: Path) -> None:
