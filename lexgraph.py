@@ -499,13 +499,15 @@ def search(
     act: Annotated[str | None, typer.Option(help="Only articles of this act.")] = None,
     section: Annotated[str | None, typer.Option(help="Only articles below this section.")] = None,
     in_force_on: Annotated[str | None, typer.Option(help="Only articles in force on this day (YYYY-MM-DD).")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only articles of acts of this kind, as code or directive.")] = None,
+    jurisdiction: Annotated[str | None, typer.Option(help="Only articles of this jurisdiction, as fr or eu.")] = None,
     first: Annotated[int, typer.Option(min=1, max=1000, help="How many hits.")] = 10,
     pooling: Annotated[bool, typer.Option(help="Whether articles share in the scores of their section.")] = True,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> None:
     """Find the articles that govern a question."""
     run: _Run = context.obj
-    chosen = Filter(act, section, _day(in_force_on))
+    chosen = Filter(act, section, _day(in_force_on), kind, jurisdiction)
     with run.graph() as graph:
         index = run.index(graph)
         model = active_model(run.home, graph, index.corpus, run.settings.threads, run.shelf)
@@ -556,8 +558,10 @@ def similar(
     ]
     if json_:
         print(json.dumps(told, ensure_ascii=False, default=str))
-    else:
+    elif told:
         _wide().print(similar_table(told))
+    else:
+        out.print("no act is like this one")
 
 
 @app.command()
@@ -688,22 +692,24 @@ def citations(
         bool, typer.Option("--outside", help="List those that point outside the graph, each with the reason why.")
     ] = False,
 ) -> None:
-    """Count citations by where they point; list those that point outside."""
+    """Count citations by where they point; list what points outside: citations of articles, and what acts do to others."""
     run: _Run = context.obj
     with run.graph() as graph:
         if outside:
             from ingest.citations import KnownLaw
 
             law = KnownLaw.of(graph)
-            for row in graph.rows("outside_citations"):
-                reason = law.resolve(row["target"])
-                words = row["text"].replace("\n", " ")
-                print(
-                    row["article"], row["target_kind"], row["target"], words, reason if isinstance(reason, str) else "", sep="\t"
-                )
+            pointing = [
+                (row["article"], row["target_kind"], row["target"], row["text"]) for row in graph.rows("outside_citations")
+            ]
+            pointing += [(row["act"], row["type"], row["target"], row["evidence"]) for row in graph.rows("outside_relations")]
+            for place, kind, target, words in pointing:
+                reason = law.resolve(target)
+                print(place, kind, target, " ".join(words.split()), reason if isinstance(reason, str) else "", sep="\t")
             return
         rows = [(f"to {row['label'].lower()}s of the graph", row["n"]) for row in graph.rows("citation_counts")]
         rows += [(f"outside: {row['kind']}", row["n"]) for row in graph.rows("outside_counts")]
+        rows += [(f"acts outside: {row['type']}", row["n"]) for row in graph.rows("outside_relation_counts")]
     out.print(rows_table("citations", ("where", "how many"), rows))
 
 

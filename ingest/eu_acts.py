@@ -56,7 +56,6 @@ def _tree(row: Json) -> ActTree:
         source_id=celex,
         licence=LICENCE,
         updated=_date(row.get("consolidated")),
-        published=date(int(celex[1:5]), 1, 1) if celex[0] in "23" and 1950 <= int(celex[1:5]) <= 2100 else None,
     )
     builder = TreeBuilder(act)
     for n, item in enumerate(cast(list[Any], provisions)):

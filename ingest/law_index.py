@@ -76,7 +76,7 @@ class LawIndex:
         """Of acts that are in memory."""
         index = cls()
         for tree in trees:
-            articles = ((article.id, article.number) for article in tree.articles)
+            articles = sorted(((a.id, a.number) for a in tree.articles), key=lambda named: (number_order(named[1]), named[0]))
             index.add(tree.act, articles, (section.id for section in tree.sections))
         return index
 

@@ -49,7 +49,7 @@ FORMATS = (
     # Of two formats that give the same act, the first is the better source.
     Format("legi", legi.FILE_PATTERN, 2, legi.read, legi.recognises),
     Format("legalize", legalize.FILE_PATTERN, 2, legalize.read, legalize.recognises),
-    Format("eu-acts", eu_acts.FILE_PATTERN, 1, eu_acts.read, eu_acts.recognises),
+    Format("eu-acts", eu_acts.FILE_PATTERN, 2, eu_acts.read, eu_acts.recognises),
     Format("akoma-ntoso", akoma_ntoso.FILE_PATTERN, 1, akoma_ntoso.read, akoma_ntoso.recognises),
     Format("bsard", bsard.FILE_PATTERN, 1, bsard.read, bsard.recognises),
     Format("coliee", coliee.FILE_PATTERN, 1, coliee.read, coliee.recognises),

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from schema.errors import BadSource, MissingFile
+from schema.errors import BadQuery, BadSource, MissingFile
 from schema.identifiers import act_id
 from search.corpus import NO_START
 from search.evaluation import Ranks
@@ -23,6 +23,8 @@ from search.similar_acts import AGE_EDGES, DAYS_A_YEAR, SimilarActs
 Direction = Literal["down", "up"]
 """From a directive down to the acts that transpose it, or from an act up to its directives."""
 MEASURES = ("R@20", "R@100", "nDCG@20", "R-precision")
+BASES = ("title", "cites")
+"""What a pair is known by: the words of the act's title, or a citation in its metadata."""
 FOLDS = 5
 _SEED = 20
 WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5)
@@ -77,7 +79,10 @@ def read_transpositions(path: Path, position: Mapping[str, int], basis: str, cou
     Raises:
         MissingFile: there is no such file.
         BadSource: it lacks a column.
+        BadQuery: there is no such basis.
     """
+    if basis not in BASES:
+        raise BadQuery(f"no such basis: {basis} (there are: {', '.join(BASES)})")
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             rows = csv.DictReader(stream)

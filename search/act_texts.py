@@ -3,10 +3,12 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -32,6 +34,7 @@ FORMAT = 1
 LEAD_WORDS = 400
 """Words of preamble and articles in the lead of an act, beside its title and its headings: its subject matter, its scope
 and its definitions stand there, before the procedure that all acts share."""
+_CELEX_YEAR = re.compile(r"[23]\d{4}", re.ASCII)
 _NOTICE = 2000
 """Characters within which the mark of the basic act ends the publisher's notice above a consolidated EU act."""
 _BASIC_ACT = "\u25baB"
@@ -45,7 +48,7 @@ class ActTexts:
 
     Attributes:
         acts: identifiers, in the order of the corpus.
-        published: int32[a], days since 1970-01-01; `NO_START` where it is not known.
+        published: int32[a], days since 1970-01-01, of the Union's acts the first of the year; `NO_START` where it is not known.
         words: those that two acts or more have; none has a digit.
         counts: float32[a, v] by view, how often an act has a word.
     """
@@ -129,6 +132,12 @@ def act_parts(corpus: Corpus, text: CorpusText, acts: Sequence[Row]) -> Iterator
         yield ActParts(text.languages[number], title, "\n".join(above), body)
 
 
+def _first_day(celex: str) -> date | None:
+    """The first day of the year in the CELEX number of an act of the Union: its titles seldom say more."""
+    year = int(celex[1:5]) if _CELEX_YEAR.match(celex) else 0
+    return date(year, 1, 1) if year >= 1950 else None
+
+
 def act_texts(corpus: Corpus, text: CorpusText, acts: Sequence[Row], progress: Progress = silent) -> ActTexts:
     """The three views of every act; ``acts`` as in `act_parts`."""
     counter = _Counter()
@@ -138,7 +147,7 @@ def act_texts(corpus: Corpus, text: CorpusText, acts: Sequence[Row], progress: P
             if number % 100 == 99:
                 advance(100)
     words, counts = counter.counts()
-    days = {row["id"]: days_of(row["published"], NO_START) for row in acts}
+    days = {row["id"]: days_of(row["published"] or _first_day(row["celex"] or ""), NO_START) for row in acts}
     published = np.array([days[id] for id in corpus.acts], np.int32)
     return ActTexts(corpus.acts, corpus.jurisdictions, corpus.kinds, published, words, counts)
 

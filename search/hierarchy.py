@@ -33,11 +33,9 @@ class _Children:
     @classmethod
     def of(cls, parents: npt.NDArray[np.int32]) -> "_Children":
         order = np.argsort(parents, kind="stable")
-        nodes, starts = np.unique(parents[order], return_index=True)
-        ends = np.append(starts[1:], len(order))
-        return cls(
-            dict(zip(nodes.tolist(), starts.tolist(), strict=True)), dict(zip(nodes.tolist(), ends.tolist(), strict=True)), order
-        )
+        nodes, starts, counts = np.unique(parents[order], return_index=True, return_counts=True)
+        start = dict(zip(nodes.tolist(), starts.tolist(), strict=True))
+        return cls(start, dict(zip(nodes.tolist(), (starts + counts).tolist(), strict=True)), order)
 
     def __getitem__(self, node: int) -> npt.NDArray[np.intp]:
         start = self.start.get(node)

@@ -176,14 +176,14 @@ class SimilarActs:
 
         Raises:
             NotFound: there is no such act.
-            BadQuery: ``first`` is no length of a list, or a number of years is negative.
+            BadQuery: ``first`` is no length of a list, or a number of years is negative or none.
         """
         if act not in self.texts.position:
             raise NotFound(f"no such act: {act}")
         if not 1 <= first <= MOST_ACTS:
             raise BadQuery(f"first: {first} is not between 1 and {MOST_ACTS}")
-        if min(years_before or 0, years_after or 0) < 0:
-            raise BadQuery("a number of years is negative")
+        if not all(0 <= years < float("inf") for years in (years_before or 0, years_after or 0)):  # nor "not a number"
+            raise BadQuery("a number of years is negative, or none")
         asking = self.texts.position[act]
         may = self.candidates(asking, jurisdiction, kind) & self.within(asking, years_before, years_after)
         if not may.any():

@@ -11,7 +11,7 @@ import pytest
 
 from schema.errors import BadQuery, LexgraphError
 from tests.tiny_acts import SUBJECTS, write_acts
-from tests.tiny_law import BAKERS, article, bakers, code, section, write_law
+from tests.tiny_law import BAKERS, article, bakers, code, section, statute, write_law
 
 ROOT = Path(__file__).parents[1]
 
@@ -76,6 +76,31 @@ def test_citations_are_counted_and_those_outside_listed(tiny_home: Path) -> None
     assert "to articles of the graph" in counted
     listed = run(tiny_home, "citations", "--outside").stdout.splitlines()
     assert listed == ["fr/LEGITEXT000000000001/L121-2\tarticle\tLEGIARTI000000000999\tarticle L. 9\tact not loaded"]
+
+
+def test_what_acts_do_to_acts_outside_is_listed_with_the_reason(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    title = "Loi du 1 février 2001 transposant la directive (UE) 2016/680"
+    assert run(home, "ingest", str(statute(tmp_path / "acts", 1, "Les fours.", title=title))).returncode == 0
+    assert "acts outside: TRANSPOSES" in run(home, "citations").stdout
+    (line,) = run(home, "citations", "--outside").stdout.splitlines()
+    place, kind, target, words, reason = line.split("\t")
+    assert (place, kind, target) == ("lu/leg-loi-2001-02-01-n1", "TRANSPOSES", "eu/32016L0680")
+    assert "2016/680" in words
+    assert reason == "act not loaded"
+
+
+def test_retry_takes_no_path_and_no_format_beside_it(tmp_path: Path) -> None:
+    for more in (["law"], ["--format", "legi"], ["--force"]):
+        refused = run(tmp_path, "ingest", "--retry", *more)
+        assert refused.returncode == BadQuery.exit_code
+        assert "--retry reads the files that have records in quarantine" in refused.stderr
+
+
+def test_search_filters_by_kind_and_jurisdiction(tiny_home: Path) -> None:
+    found = [json.loads(run(tiny_home, "search", "farine", "--json", *only).stdout) for only in (["--kind", "code"], [])]
+    assert found[0] == found[1]
+    assert run(tiny_home, "search", "farine", "--jurisdiction", "lu").stdout.strip() == "no article answers this"
 
 
 def test_the_canonical_dump_goes_to_a_file_or_the_terminal(tiny_home: Path, tmp_path: Path) -> None:

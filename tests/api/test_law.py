@@ -1,12 +1,19 @@
 """Acts, sections and articles, and the ways from one to another."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from tests.api.conftest import ask, refusal
-from tests.tiny_law import BAKERS, BAKERS_ID, MILLERS_ID
+from api.app import make_app
+from cypher.embedded import EmbeddedStore, open_graph
+from ingest.sources import ingest
+from schema.settings import Settings
+from search.corpus import read_corpus
+from search.text_index import Bm25Options, build_text_index
+from tests.api.conftest import ask, no_model, refusal
+from tests.tiny_law import BAKERS, BAKERS_ID, MILLERS_ID, statute
 
 BOOK_ONE = f"{BAKERS_ID}/partie-legislative/livre-ier"
 L111_1, L111_2, L111_3 = (f"{BAKERS_ID}/L111-{n}" for n in (1, 2, 3))
@@ -186,3 +193,27 @@ def test_a_cursor_of_one_list_is_refused_by_another(client: TestClient) -> None:
 def test_pages_of_citations_have_bounds(client: TestClient, field: str, first: int) -> None:
     query = f"query($id: ID!) {{ node(id: $id) {{ ... on Article {{ {field}(first: {first}) {{ totalCount }} }} }} }}"
     assert refusal(client, query, id=L111_1) == (f"first: {first} is not between 1 and 100", "BadQuery")
+
+
+def test_what_acts_do_to_each_other_is_shown_from_both_ends(tmp_path: Path) -> None:
+    first, second, third = (f"lu/leg-loi-2001-02-0{n}-n{n}" for n in (1, 2, 3))
+    eli = "http://data.legilux.public.lu/eli/etat/leg/loi/2001/02/0{0}/n{0}/jo"
+    statute(tmp_path / "acts", 1, "Les fours sont déclarés.", modifies=eli.format(2), cites=eli.format(3))
+    for n in (2, 3):
+        statute(tmp_path / "acts", n, "Les fours sont chauds.")
+    ingest(EmbeddedStore(tmp_path), tmp_path / "acts")
+    with open_graph(tmp_path) as graph:
+        build_text_index(tmp_path, *read_corpus(graph), Bm25Options())
+    query = """query($id: ID!, $types: [RelationType!]) { act(id: $id) {
+      relations(types: $types) { type basis evidence confidence act { id } } relatedBy(types: $types) { type act { id } } } }"""
+    with TestClient(make_app(Settings(home=tmp_path), no_model)) as client:
+        shown = ask(client, query, id=first)["act"]
+        assert [(r["type"], r["act"]["id"], r["basis"], r["confidence"]) for r in shown["relations"]] == [
+            ("AMENDS", second, "metadata", 1.0),
+            ("CITES", third, "metadata", 1.0),
+        ]
+        assert shown["relations"][1]["evidence"] == f"cites: {eli.format(3)}"
+        assert shown["relatedBy"] == []
+        assert ask(client, query, id=first, types=["CITES"])["act"]["relations"] == shown["relations"][1:]
+        for other, type in ((second, "AMENDS"), (third, "CITES")):
+            assert ask(client, query, id=other)["act"]["relatedBy"] == [{"type": type, "act": {"id": first}}]

@@ -104,6 +104,15 @@ def test_the_filter_by_day_keeps_articles_from_their_first_day_until_the_day_bef
     assert in_force("2024-10-04") == {"L121-1"}  # L121-2 ended before day 20,000
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("name", "there", "nowhere"), [("kind", "code", "directive"), ("jurisdiction", "fr", "lu")])
+def test_the_filters_by_kind_and_jurisdiction_look_at_the_act(
+    model_client: TestClient, mode: str, name: str, there: str, nowhere: str
+) -> None:
+    assert found(model_client, ALL, mode=mode, filter={name: there}) == found(model_client, ALL, mode=mode)
+    assert found(model_client, ALL, mode=mode, filter={name: nowhere}) == []
+
+
 def test_conditions_of_a_filter_must_all_hold(client: TestClient) -> None:
     where = {"act": MILLERS_ID, "section": f"{BAKERS_ID}/partie-legislative"}
     assert found(client, "farine", filter=where) == []
@@ -138,7 +147,12 @@ def test_bad_input_is_named(client: TestClient, variables: dict[str, Any], probl
 
 def test_a_cursor_belongs_to_one_search(client: TestClient) -> None:
     cursor = ask(client, SEARCH, query="pain", first=1)["search"]["pageInfo"]["endCursor"]
-    for other in ({"query": "farine"}, {"query": "pain", "mode": "BM25"}, {"query": "pain", "filter": {"act": BAKERS_ID}}):
+    for other in (
+        {"query": "farine"},
+        {"query": "pain", "mode": "BM25"},
+        {"query": "pain", "filter": {"act": BAKERS_ID}},
+        {"query": "pain", "filter": {"kind": "code"}},
+    ):
         assert refusal(client, SEARCH, after=cursor, **other)[1] == "BadQuery"
     assert ask(client, SEARCH, query="pain", first=3, after=cursor)["search"]["edges"]  # the length of a page may change
 

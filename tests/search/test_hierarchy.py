@@ -1,5 +1,6 @@
 """Best-first search down the tree."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -91,3 +92,10 @@ def test_a_filter_reaches_what_the_beam_would_never_have_opened(wanted: int) -> 
     allowed = np.arange(1000) == wanted
     reached = HierarchicalSearch(corpus)(np.ones(1, np.float32), sections, np.zeros(1000, np.float32), allowed)
     assert np.flatnonzero(np.isfinite(reached)).tolist() == [wanted]
+
+
+def test_law_without_sections_is_searched_from_its_acts() -> None:
+    wide = wide_corpus(3)
+    flat = replace(wide, sections=[], section_parent=np.zeros(0, np.int32), article_parent=np.full(3, -1, np.int32))
+    scores = HierarchicalSearch(flat)(np.ones(1, np.float32), np.zeros(0, np.float32), np.array([0, 1, 2], np.float32))
+    np.testing.assert_allclose(scores, PATH_SHARE + (1 - PATH_SHARE) * np.array([0, 1, 2]), rtol=1e-6)

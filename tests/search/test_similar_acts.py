@@ -210,6 +210,8 @@ def test_transpositions_are_read_by_basis_and_named_where_they_cannot_be(tmp_pat
         "leg-none,32000L0001,title,yes\nleg-pain,32000L0001,title,no\n"
     )
     assert read_transpositions(path, position, "title") == [Pair(0, 1)]
+    with pytest.raises(BadQuery, match="no such basis: words"):
+        read_transpositions(path, position, "words")
     path.write_text("act,basis\nx,y\n")
     with pytest.raises(BadSource, match="no column"):
         read_transpositions(path, position, "title")
