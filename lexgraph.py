@@ -515,7 +515,7 @@ def search(
         hits = retriever.search(query, mode, filter=chosen, first=first, pooled=pooling)
         for lost in hits.degraded:
             err.print(f"lexgraph: {LOST[lost]} did not answer; the others rank alone", soft_wrap=True)
-        described = described_hits(graph, index.corpus, hits, query)
+        described = described_hits(graph, retriever, hits, query)
     if json_:
         print(json.dumps(described, ensure_ascii=False))
     elif described:

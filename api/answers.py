@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 import strawberry
+from strawberry.dataloader import DataLoader
 
 from api.law import Act, Article, act_of, article_of
 from api.loading import Reading
@@ -15,6 +16,7 @@ from api.snapshot import Snapshot
 from schema.errors import BadQuery, LexgraphError
 from search.retrieval import Filter, Hits, Mode
 from search.similar_acts import SimilarAct as Found
+from search.snippets import Snippet as Passage
 from search.snippets import snippet
 
 strawberry.enum(
@@ -80,15 +82,18 @@ class SearchEdge:
     node: Article
     places: list[Place] = strawberry.field(description="Why it is here: its place in each list.")
     query: strawberry.Private[str]
+    highlights: strawberry.Private[DataLoader[str, Passage | None]]
 
     @strawberry.field(description="The passage that shows why the article answers.")
     async def snippet(self) -> Snippet:
         """The passage that shows why the article answers."""
-        # Analysing a long article takes a while, which other requests need not wait for.
-        text: Any = self.node.text
-        if isinstance(text, LexgraphError):  # not known while the graph is away (`api.without_graph`)
-            raise text
-        found = await asyncio.to_thread(snippet, text, self.query, self.node.language)
+        found = await self.highlights.load(self.node.id)
+        if found is None:
+            text: Any = self.node.text
+            if isinstance(text, LexgraphError):  # not known while the graph is away (`api.without_graph`)
+                raise text
+            # Analysing a long article takes a while, which other requests need not wait for.
+            found = await asyncio.to_thread(snippet, text, self.query, self.node.language)
         return Snippet(text=found.text, marks=[Mark(start=s, end=e) for s, e in found.marks], words=list(found.words))
 
 
@@ -129,6 +134,7 @@ async def answer(
     reading.lost.update(hits.degraded)
     page = window.page(hits)
     rows = await reading.articles.load_many([hit.id for _, hit in page.items])
+    highlights = reading.highlights(query)
     edges = [
         SearchEdge(
             cursor=cursor,
@@ -136,6 +142,7 @@ async def answer(
             node=article_of(row),
             places=[Place(list_name=name, rank=place.rank, score=place.score) for name, place in hit.places.items()],
             query=query,
+            highlights=highlights,
         )
         for (cursor, hit), row in zip(page.items, rows, strict=True)
         if row is not None  # gone from a server's graph, where newer law is being loaded

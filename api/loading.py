@@ -12,6 +12,7 @@ from api.without_graph import rows_without_graph
 from cypher.graph import Row
 from schema.errors import NotReady, QueryTimeout, ServerUnavailable
 from schema.settings import Settings
+from search.snippets import Snippet
 
 Result = TypeVar("Result")
 Found = Mapping[str, list[Row]]
@@ -137,6 +138,15 @@ class Reading:
         self.versions = every("versions", "article_id")
         self.relations = every("relations_of_acts", "act")
         self.related_by = every("relations_into")
+
+    def highlights(self, query: str) -> DataLoader[str, Snippet | None]:
+        """Passages with the words of a query as the text index matched them; None where it leaves that to others."""
+
+        async def load(ids: list[str]) -> list[Snippet | None]:
+            found = await self.in_thread(lambda snapshot: snapshot.retriever.highlights(query, ids))
+            return [found.get(id) for id in ids]
+
+        return DataLoader(load)
 
     async def in_thread(self, work: Callable[[Snapshot], Result]) -> Result:
         """Do work on the snapshot in a worker thread, where it does not hold up other requests."""

@@ -16,7 +16,7 @@ from cypher.graph import Graph, Row
 from schema.progress import Advance, Progress, silent
 from search.corpus import Corpus
 from search.evaluation import MEASURES, Measured
-from search.retrieval import Hit
+from search.retrieval import Hit, Retriever
 from search.snippets import snippet
 
 if TYPE_CHECKING:
@@ -104,8 +104,10 @@ def heading_path(corpus: Corpus, headings: Mapping[str, str], titles: Mapping[st
     return [titles[corpus.acts[-1 - parent]], *path[::-1]]
 
 
-def described_hits(graph: Graph, corpus: Corpus, hits: Sequence[Hit], query: str) -> list[dict[str, Any]]:
+def described_hits(graph: Graph, retriever: Retriever, hits: Sequence[Hit], query: str) -> list[dict[str, Any]]:
     """Hits with what a person wants to see of each: number, act, path of headings, snippet, reasons."""
+    corpus = retriever.index.corpus
+    passages = retriever.highlights(query, [hit.id for hit in hits])
     articles: dict[str, Row] = {row["id"]: row for row in graph.rows("articles_by_id", ids=[hit.id for hit in hits])}
     above: set[str] = set()
     for hit in hits:
@@ -118,7 +120,7 @@ def described_hits(graph: Graph, corpus: Corpus, hits: Sequence[Hit], query: str
     described: list[dict[str, Any]] = []
     for hit in hits:
         row = articles[hit.id]
-        shown = snippet(row["text"], query, row["language"])
+        shown = passages.get(hit.id) or snippet(row["text"], query, row["language"])
         described.append(
             {
                 "id": hit.id,

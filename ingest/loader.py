@@ -4,7 +4,7 @@ import hashlib
 import shutil
 from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -39,6 +39,7 @@ DROP_SHARE, DROP_ARTICLES = 0.05, 100
 """A release that drops more than this share of a collection's articles, and more than so many, is not believed."""
 _READING = "reading"
 _Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 @dataclass(slots=True)
@@ -221,13 +222,17 @@ def _linked(chunk: _Chunk, law: KnownLaw) -> _Linked:
     return _Linked(chunk, citations, [linked for tree in chunk.trees for linked in link_relations(tree.relations, law)])
 
 
-def ahead(items: Iterator[_Item]) -> Iterator[_Item]:
-    """Items, each being made in another thread while the one before it is written: the engine works outside of Python."""
-    with ThreadPoolExecutor(1) as maker:
-        following = maker.submit(next, items, None)
-        while (item := following.result()) is not None:
-            following = maker.submit(next, items, None)
-            yield item
+def each_written(items: Iterable[_Item], write: Callable[[_Item], _Result], writers: int = 1) -> Iterator[tuple[_Item, _Result]]:
+    """Items with what writing them gave, in their order: while some are written, outside of Python, the next is made."""
+    running: deque[tuple[_Item, Future[_Result]]] = deque()
+    with ThreadPoolExecutor(writers) as pool:
+        for item in items:
+            while len(running) >= writers:
+                done, result = running.popleft()
+                yield done, result.result()
+            running.append((item, pool.submit(write, item)))
+        for done, result in running:
+            yield done, result.result()
 
 
 class _Load:
@@ -275,8 +280,7 @@ class _Load:
         given: dict[str, set[str]] = {}
         new_acts = self._sorted(readings, given)
         if not gone and self.by_file.keys().isdisjoint(source.name for source in sources):
-            for chunk in self._chunks(new_acts):
-                self._write(chunk)
+            deque(self._write_all(new_acts), maxlen=0)
         else:
             deque(new_acts, maxlen=0)
         self.report.unchanged_acts = len(self.unchanged)
@@ -399,8 +403,7 @@ class _Load:
         for batch in batches(sorted(self.gone_acts), 200):
             self.report.add(self.graph.atomically(partial(_remove_acts, ids=batch)))
         with progress("acts", len(waiting)) as advance:
-            for chunk in ahead(self._chunks(waiting)):
-                self._write(chunk)
+            for chunk in self._write_all(waiting):
                 advance(len(chunk.acts))
 
     def _begin_writing(self) -> None:
@@ -423,11 +426,17 @@ class _Load:
     def _chunk(self, acts: list[ReadAct]) -> "_Chunk":
         return _Chunk(acts, [act.tree() for act in acts], [act.id for act in acts if act.id in self.files])
 
-    def _write(self, chunk: "_Chunk") -> None:
+    def _write_all(self, waiting: Iterable[ReadAct]) -> "Iterator[_Chunk]":
+        """Write acts, and give them in chunks as they are there."""
+        for chunk, counts in each_written(self._chunks(waiting), self._write, self.graph.writers):
+            self.report.add(counts)
+            self.law.add_trees(chunk.trees)
+            self.written.update(act.id for act in chunk.acts)
+            yield chunk
+
+    def _write(self, chunk: "_Chunk") -> Counts:
         self._begin_writing()
-        self.report.add(self.graph.atomically(partial(self._write_chunk, chunk=chunk)))
-        self.law.add_trees(chunk.trees)
-        self.written.update(act.id for act in chunk.acts)
+        return self.graph.atomically(partial(self._write_chunk, chunk=chunk))
 
     def _write_chunk(self, graph: Statements, chunk: "_Chunk") -> Counts:
         old = StoredActs.of(graph, chunk.known)
@@ -444,18 +453,22 @@ class _Load:
         if self.taken or self.gone_acts:
             changed_acts = {*self.taken, *self.gone_acts}
             law = self.law
-            law.add_graph(graph, changed_acts)
-            if self.files.keys() - changed_acts:  # others cite, too
+            if self.files.keys() - changed_acts:  # others cite, and are cited
+                law.add_graph(graph, changed_acts)
                 graph.atomically(partial(relink, law=law, changed=changed_acts))
             with progress("citations", len(self.taken)) as advance:
                 taken = (act for _, act in self.taken.values())
-                for linked in ahead(_linked(chunk, law) for chunk in self._chunks(taken)):
-                    graph.atomically(partial(self._write_links, linked=linked))
+                linked_acts = (_linked(chunk, law) for chunk in self._chunks(taken))
+                # One at a time: those who cite the same article would wait for each other.
+                for linked, _ in each_written(linked_acts, self._link):
                     advance(len(linked.chunk.acts))
             graph.write("delete_lone_outside")
         counts, lost = write_read_questions(graph, self.questions)
         self.report.add(counts)
         self.report.rejected += lost
+
+    def _link(self, linked: "_Linked") -> None:
+        self.graph.atomically(partial(self._write_links, linked=linked))
 
     def seal(self) -> None:
         """Files count as loaded, and the graph as whole."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from search.analysis import query_tokens
 from search.bm25 import Bm25Index
 from search.corpus import Filter, Ints
+from search.snippets import Snippet
 
 Scores = npt.NDArray[np.float32]
 
@@ -28,6 +29,14 @@ class Lexical(Protocol):
             ServerUnavailable: the index is on a server that does not answer.
             QueryTimeout: it did not answer in time.
             NotReady: it does not hold the law of this corpus.
+        """
+        ...
+
+    def highlights(self, query: str, ids: Sequence[str]) -> dict[str, Snippet]:
+        """Passages of articles with the words that matched, where the index analyses in a way of its own; else none.
+
+        Raises:
+            ServerUnavailable, QueryTimeout, NotReady: as `lists`.
         """
         ...
 
@@ -66,6 +75,10 @@ class EmbeddedLexical:
         """The lists "bm25" and "section" of a query, of all articles whatever the filter."""
         tokens = query_tokens(query, self.languages)
         return {"bm25": self.articles.scores(tokens), "section": self.sections.scores(tokens)[self.group]}
+
+    def highlights(self, query: str, ids: Sequence[str]) -> dict[str, Snippet]:
+        """None: `search.snippets.snippet` analyses as this index does."""
+        return {}
 
     def documents(self, ids: Sequence[str]) -> list[dict[str, Any]]:
         """Nothing: words alone are indexed here, and the graph has the rest."""

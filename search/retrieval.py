@@ -15,6 +15,7 @@ from search.corpus import Corpus, Filter, Mask
 from search.fusion import DEPTH, head_of, standard_scores, top, weighted
 from search.hierarchy import HierarchicalSearch
 from search.pooling import PoolingWeights, TreePooling
+from search.snippets import Snippet
 from search.text_index import TextIndex
 
 Scores = npt.NDArray[np.float32]
@@ -206,6 +207,13 @@ class Retriever:
         if len(query) > self._longest:
             raise BadQuery(f"the query has {len(query):,} characters; at most {self._longest:,} are answered")
         return query
+
+    def highlights(self, query: str, ids: Sequence[str]) -> dict[str, Snippet]:
+        """Passages of articles as the text index marks them; none where `search.snippets.snippet` does as well, or must."""
+        try:
+            return self.index.lexical.highlights(query.strip(), ids)
+        except (ServerUnavailable, QueryTimeout, NotReady):
+            return {}
 
     def scores(
         self, query: str, mode: Mode = Mode.HYBRID, *, filter: Filter = Filter(), pooled: bool = True

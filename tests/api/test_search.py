@@ -6,6 +6,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from cypher.embedded import EmbeddedGraph
+from search.lexical import EmbeddedLexical
+from search.snippets import Snippet
 from tests.api.conftest import answer, ask, refusal
 from tests.tiny_law import BAKERS_ID, MILLERS_ID
 
@@ -35,6 +37,22 @@ def test_a_hit_says_why_it_is_there(client: TestClient) -> None:
     assert snippet["text"].startswith("La baguette pèse deux cent cinquante grammes")
     assert [snippet["text"][mark["start"] : mark["end"]] for mark in snippet["marks"]] == ["baguette", "pèse"]
     assert snippet["words"] == ["baguette", "pèse"]
+
+
+def test_a_text_index_that_analyses_in_its_own_way_marks_its_own_words(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, int]] = []
+
+    def highlights(index: object, query: str, ids: list[str]) -> dict[str, Snippet]:
+        asked.append((query, len(ids)))
+        return {ids[0]: Snippet("Les baguettes.", ((4, 13),))}
+
+    monkeypatch.setattr(EmbeddedLexical, "highlights", highlights)
+    edges = ask(client, '{ search(query: " pain ", first: 2) { edges { snippet { text words } } } }')["search"]["edges"]
+    assert edges[0]["snippet"] == {"text": "Les baguettes.", "words": ["baguettes"]}
+    assert "pain" in edges[1]["snippet"]["words"], "what it says nothing of is marked here"
+    assert asked == [("pain", 2)], "one question for the whole page"
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -361,6 +361,7 @@ def test_native_analysis_ranks_filters_and_highlights(
     shown = lexical.highlights("baguette grammes", [f"{BAKERS_ID}/L111-2", f"{BAKERS_ID}/L111-1"])
     assert shown[f"{BAKERS_ID}/L111-2"].words == ("baguette", "grammes")
     assert shown[f"{BAKERS_ID}/L111-1"].marks == ()
+    assert retriever.highlights("baguette grammes", list(shown)) == shown
     assert lexical.documents([f"{BAKERS_ID}/L111-2"])[0]["text"].startswith("La baguette")
     remove_all(elasticsearch_server, text)
     text.close()
