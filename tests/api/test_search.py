@@ -39,9 +39,7 @@ def test_a_hit_says_why_it_is_there(client: TestClient) -> None:
     assert snippet["words"] == ["baguette", "pèse"]
 
 
-def test_a_text_index_that_analyses_in_its_own_way_marks_its_own_words(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_index_that_analyses_in_its_own_way_marks_its_words(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, int]] = []
 
     def highlights(index: object, query: str, ids: list[str]) -> dict[str, Snippet]:
