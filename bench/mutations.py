@@ -32,12 +32,12 @@ from bench.reporting import report, run  # noqa: E402
 from ingest.quarantine import write_quarantine  # noqa: E402
 from ingest.reading import law_sha256, tree_sha256  # noqa: E402
 from ingest.sources import FORMATS, Format  # noqa: E402
-from schema.errors import BadQuery, BadSource, MissingFile  # noqa: E402
+from schema.errors import BadQuery, BadSource, LexgraphError, MissingFile  # noqa: E402
 from schema.identifiers import MAX_LENGTH  # noqa: E402
 from schema.records import Question, Rejected, Remark  # noqa: E402
 from tests.ingest.small_texts import WRITTEN, write_format  # noqa: E402
 
-LIMIT_S = 5
+LIMIT_S = 10
 """A file that takes longer to read hangs: each is at most a few megabytes."""
 LIMIT_BYTES = 2 << 30
 _ASTRAY = re.compile(r"\.\.|[\s?#\\\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -331,6 +331,7 @@ def main() -> None:
     if not chosen:
         raise BadQuery(f"no such reader: {only} (readers: {', '.join(f.name for f in FORMATS)})")
     figures: dict[str, dict[str, float]] = {}
+    wrong = 0
     for format in chosen:
         began = time.perf_counter()
         tally = tally_of(format, count)
@@ -339,16 +340,19 @@ def main() -> None:
             "peak_mib": tally.peak_mib,
             "per_minute": 60 * count / (time.perf_counter() - began),
         }
+        wrong += len(tally.examples)
         for example in tally.examples[:20]:
             print(f"bench: {example}", file=sys.stderr)
     if "--json" in arguments:
         report("", {f"{name}_{kind}": value for name, row in figures.items() for kind, value in row.items()}, {})
-        return
-    columns = ("reader", *next(iter(figures.values())))
-    rows = [(name, *(f"{value:,.4g}" for value in row.values())) for name, row in figures.items()]
-    console = Console(width=120, highlight=False)
-    console.print(rows_table(f"{count:,} mutated files a reader", columns, rows))
-    console.print("\n".join(f"{kind}: {told}" for kind, told in _KINDS.items()))
+    else:
+        columns = ("reader", *next(iter(figures.values())))
+        rows = [(name, *(f"{value:,.4g}" for value in row.values())) for name, row in figures.items()]
+        console = Console(width=120, highlight=False)
+        console.print(rows_table(f"{count:,} mutated files a reader", columns, rows))
+        console.print("\n".join(f"{kind}: {told}" for kind, told in _KINDS.items()))
+    if wrong:
+        raise LexgraphError(f"{wrong} files were neither read nor refused")
 
 
 _KINDS = {
