@@ -3,7 +3,7 @@
 import json
 import tarfile
 from copy import deepcopy
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -151,6 +151,44 @@ def test_a_wording_that_gives_way_is_kept_with_its_days(tmp_path: Path) -> None:
     ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law", deepcopy(newer)))
     with open_graph(tmp_path) as graph:
         assert len(graph.rows("versions", ids=[f"{BAKERS_ID}/L111-1"])) == 1
+
+
+def consolidated(folder: Path, updated: str, text: str) -> Path:
+    """A release of a Luxembourg act of 2001, whose source says when it was consolidated and not since when its words hold."""
+    path = statute(folder, 1, text)
+    path.write_text(path.read_text("utf-8").replace('last_updated: "2001-02-01"', f'last_updated: "{updated}"'), "utf-8")
+    return folder
+
+
+def wordings(home: Path, article: str) -> list[tuple[date | None, date | None, str]]:
+    """All wordings of an article by their days, the present one last."""
+    with open_graph(home) as graph:
+        rows = [*graph.rows("versions", ids=[article]), *graph.rows("articles_by_id", ids=[article])]
+    return [(row["valid_from"], row["valid_to"], row["text"]) for row in rows]
+
+
+def test_every_wording_is_kept_with_its_days_where_the_source_dates_the_act_alone(tmp_path: Path) -> None:
+    store, article = EmbeddedStore(tmp_path), "lu/leg-loi-2001-02-01-n1/1er"
+    for year, text in ((2005, "Texte A."), (2010, "Texte B."), (2020, "Texte C.")):
+        for _ in range(2):
+            ingest(store, consolidated(tmp_path / "acts", f"{year}-01-01", text))
+            seen = dump(tmp_path)
+            assert not ingest(store, tmp_path / "acts").anything_changed
+            assert dump(tmp_path) == seen
+    first, second, third = date(2001, 2, 1), date(2010, 1, 1), date(2020, 1, 1)
+    kept = [(first, second, "Texte A."), (second, third, "Texte B.")]
+    assert wordings(tmp_path, article) == [*kept, (third, None, "Texte C.")]
+    # The act is written anew, the article is not: it has read so since 2020.
+    ingest(store, consolidated(tmp_path / "acts", "2021-01-01", "Texte C."))
+    assert wordings(tmp_path, article) == [*kept, (third, None, "Texte C.")]
+    today = datetime.now(UTC).date()
+    for text in ("Texte C corrigé.", "Texte C deux fois corrigé.", "Texte C bien corrigé."):
+        ingest(store, consolidated(tmp_path / "acts", "2020-01-01", text))
+    assert sorted(wordings(tmp_path, article)[:-1], key=str) == sorted(
+        [*kept, (third, today, "Texte C."), (today, today, "Texte C corrigé."), (today, today, "Texte C deux fois corrigé.")],
+        key=str,
+    )
+    assert wordings(tmp_path, article)[-1] == (today, None, "Texte C bien corrigé.")
 
 
 def test_the_dates_of_other_versions_are_records_and_answer_what_was_in_force(tmp_path: Path) -> None:
