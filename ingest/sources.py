@@ -53,7 +53,7 @@ FORMATS = (
     Format("akoma-ntoso", akoma_ntoso.FILE_PATTERN, 1, akoma_ntoso.read, akoma_ntoso.recognises),
     Format("bsard", bsard.FILE_PATTERN, 1, bsard.read, bsard.recognises),
     Format("coliee", coliee.FILE_PATTERN, 1, coliee.read, coliee.recognises),
-    Format("jsonl", jsonl.FILE_PATTERN, 1, jsonl.read, jsonl.recognises),
+    Format("jsonl", jsonl.FILE_PATTERN, 2, jsonl.read, jsonl.recognises),
     Format("beir", beir.FILE_PATTERN, 1, beir.read, beir.recognises),
 )
 QUESTION_FORMATS = (service_public.SOURCE,)
