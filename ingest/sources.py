@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from cypher.graph import Graph, Store
 from ingest import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, legalize, legi, service_public, words
 from ingest.archives import is_archive, unpacked
-from ingest.loader import LoadReport, archive_name, file_sha256, load_acts, remember_archive, stored_sources
+from ingest.loader import LoadReport, archive_name, file_sha256, load_acts, remember_archive, stored_sources, waiting_sha256
 from ingest.quarantine import quarantined, write_quarantine
 from ingest.questions import load_questions
 from ingest.reading import ReadFile
@@ -135,9 +135,9 @@ def _ingest_collection(
         stored = stored_sources(store)
         if collection.archive:
             sha256 = file_sha256(place, ",".join(f.reader for f in FORMATS))
-            marker = stored.rows.get(archive_name(collection.name))
-            if stored.whole and marker and marker["sha256"] == sha256:
-                report.unchanged_files += int(marker["records"])
+            known = archive_name(collection.name)
+            if stored.whole and stored.fingerprint(known) == sha256 and not (stored.waits(known) and stored.may_go_on(known)):
+                report.unchanged_files += int(stored.rows[known]["records"])
                 return True
             store.home.mkdir(parents=True, exist_ok=True)
             folder = Path(held.enter_context(TemporaryDirectory(dir=store.home, prefix="unpacked-")))
@@ -146,7 +146,7 @@ def _ingest_collection(
         root = place if place.is_dir() else place.parent
         groups, others = _files(place, format, lambda format, path: _name(format, collection, root, path) in stored.rows)
         report.unrecognised += others
-        broken = 0
+        broken = waiting = 0
         for number, chosen in enumerate(FORMATS):
             files = groups.get(chosen.name)
             if not files:
@@ -164,7 +164,9 @@ def _ingest_collection(
             )
             report.include(one)
             broken += one.broken_files
+            waiting += one.waiting_files
         if collection.archive and format is None and not broken:
+            sha256 = waiting_sha256(sha256, stored_sources(store).law) if waiting else sha256
             remember_archive(store, collection.name, sha256, sum(map(len, groups.values())))
         return any(groups.values())
 

@@ -12,11 +12,11 @@ from cypher.embedded import EmbeddedStore, open_graph
 from ingest import loader
 from ingest.difference import row_of
 from ingest.quarantine import quarantined
+from ingest.questions import read_questions
 from ingest.sources import collection_name, ingest, retry
 from schema.errors import MissingFile, TooMuchGone
 from schema.records import Act, Article
 from tests.disturbance import dump
-from tests.ingest.small_texts import write_format
 from tests.tiny_law import (
     BAKERS,
     BAKERS_ID,
@@ -253,6 +253,53 @@ def test_what_was_passed_over_in_an_archive_is_unpacked_again_when_it_is_wanted(
     assert ids(home) == [BAKERS_ID, MILLERS_ID]
 
 
+@pytest.mark.parametrize("packed", [False, True], ids=["folder", "archive"])
+def test_law_that_another_collection_took_over_is_given_back_when_that_one_drops_it(tmp_path: Path, packed: bool) -> None:
+    mine = statute(tmp_path / "mine", 1, "Les fours.").parent
+    statute(mine, 2, "Les moulins.")
+    if packed:
+        with tarfile.open(tmp_path / "mine.tar", "w") as archive:
+            archive.add(mine, "mine")
+        mine = tmp_path / "mine.tar"
+    home = tmp_path / "home"
+    ingest(EmbeddedStore(home), mine)
+    other = statute(tmp_path / "other", 1, "Les fours.")
+    statute(tmp_path / "other", 3, "Les pelles.")
+    ingest(EmbeddedStore(home), other.parent)
+    other.unlink()
+    ingest(EmbeddedStore(home), other.parent)
+    assert ids(home) == ["lu/leg-loi-2001-02-02-n2", "lu/leg-loi-2001-02-03-n3"]
+    assert ingest(EmbeddedStore(home), mine).created["Act"] == 1
+    assert ids(home) == [f"lu/leg-loi-2001-02-0{n}-n{n}" for n in (1, 2, 3)]
+
+
+def test_an_act_of_two_files_is_that_of_the_other_when_its_own_goes(tmp_path: Path) -> None:
+    folder, store = tmp_path / "own", EmbeddedStore(tmp_path)
+    first = own_law(folder / "a.jsonl", 1)
+    own_law(folder / "b.jsonl", 1, 2)
+    (repeated,) = ingest(store, folder).rejected
+    assert repeated.reason == "repeated identifier: act be/pain was read from jsonl/own/a.jsonl already"
+    first.unlink()
+    for _ in range(2):
+        ingest(store, folder)
+    assert ids(tmp_path) == ["be/pain"]
+    assert quarantined(tmp_path) == {}
+
+
+def test_a_file_that_was_first_loaded_by_a_retry_goes_with_its_release(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "acts"
+    statute(folder, 1, "Les fours.")
+    bad = statute(folder, 2, "Les moulins.")
+    good = bad.read_text("utf-8")
+    bad.write_text(good.replace("country", "no country"), "utf-8")
+    ingest(EmbeddedStore(home), folder)
+    bad.write_text(good, "utf-8")
+    assert retry(EmbeddedStore(home)).created["Act"] == 1
+    bad.unlink()
+    assert ingest(EmbeddedStore(home), folder).removed["Act"] == 1
+    assert ids(home) == ["lu/leg-loi-2001-02-01-n1"]
+
+
 def test_files_of_one_name_in_two_collections_are_two_files(tmp_path: Path) -> None:
     for n, collection in enumerate(("north", "south"), 1):
         bad = statute(tmp_path / "acts", n, f"Les fours du {collection}.")
@@ -278,22 +325,131 @@ def test_an_archive_read_for_one_format_is_read_again_for_the_others(tmp_path: P
     assert ingest(EmbeddedStore(home), archive).created["Act"] == 2
 
 
-def test_a_question_that_names_what_the_graph_lacks_waits_in_the_quarantine_until_it_is_there(tmp_path: Path) -> None:
-    write_format(tmp_path / "jsonl", "jsonl")
-    path = tmp_path / "jsonl" / "own.jsonl"
-    good = path.read_text(encoding="utf-8")
-    lines = [json.loads(line) for line in good.splitlines()]
-    (asked,) = (line for line in lines if line["type"] == "question")
-    asked["relevant"] = [*asked["relevant"], "nowhere"]
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    home = tmp_path / "home"
-    report = ingest(EmbeddedStore(home), tmp_path / "jsonl")
-    assert report.created["Question"] == 1
+def write_lines(path: Path, *rows: object) -> Path:
+    """A file of the project's own lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    return path
+
+
+def own_law(path: Path, *numbers: int, act: str = "be/pain") -> Path:
+    """An act in lines of one's own."""
+    articles = [{"type": "article", "number": str(n), "text": f"Le pain n° {n}."} for n in numbers]
+    return write_lines(path, {"type": "act", "id": act, "title": "Loi sur le pain"}, *articles)
+
+
+def asked(path: Path, *serials: int, text: str = "Quel pain ?", about: str = "be/pain/1") -> Path:
+    """Questions of one source and one split in lines of one's own."""
+    shared = {"type": "question", "source": "mine", "split": "test", "text": text, "relevant": [about]}
+    return write_lines(path, *(shared | {"id": f"q{n}"} for n in serials))
+
+
+def questions(home: Path) -> dict[str, str]:
+    """Text by identifier."""
+    with open_graph(home) as graph:
+        return {question.id: question.text for question in read_questions(graph, "mine")}
+
+
+def test_questions_come_change_and_go_with_their_file_and_leave_those_of_others(tmp_path: Path) -> None:
+    folder, store = tmp_path / "own", EmbeddedStore(tmp_path)
+    own_law(folder / "law.jsonl", 1)
+    first, second = asked(folder / "a.jsonl", 1, 2), asked(folder / "b.jsonl", 3)
+    assert ingest(store, folder).created["Question"] == 3
+    asked(first, 1, 2, text="Lequel ?")
+    assert dict(ingest(store, folder).changed)["Question"] == 2
+    assert questions(tmp_path) == {"mine/q1": "Lequel ?", "mine/q2": "Lequel ?", "mine/q3": "Quel pain ?"}
+    asked(first, 2, text="Lequel ?")
+    assert ingest(store, first).removed["Question"] == 1
+    assert questions(tmp_path) == {"mine/q2": "Lequel ?", "mine/q3": "Quel pain ?"}
+    second.unlink()
+    assert ingest(store, folder).removed["Question"] == 1
+    assert questions(tmp_path) == {"mine/q2": "Lequel ?"}
+    first.rename(folder / "c.jsonl")
+    assert not ingest(store, folder).removed["Question"]
+    (folder / "c.jsonl").write_text("", "utf-8")
+    assert questions(tmp_path) == {"mine/q2": "Lequel ?"}
+
+
+def test_a_question_of_two_files_is_that_of_the_other_when_its_own_goes(tmp_path: Path) -> None:
+    folder, store = tmp_path / "own", EmbeddedStore(tmp_path)
+    own_law(folder / "law.jsonl", 1)
+    first = asked(folder / "a.jsonl", 1)
+    asked(folder / "b.jsonl", 1, 2, text="Lequel ?")
+    (repeated,) = ingest(store, folder).rejected
+    assert (repeated.file, repeated.place) == ("b.jsonl", "mine/q1")
+    assert repeated.reason == "repeated identifier: it was read from jsonl/own/a.jsonl already"
+    assert questions(tmp_path) == {"mine/q1": "Quel pain ?", "mine/q2": "Lequel ?"}
+    first.unlink()
+    for _ in range(2):
+        ingest(store, folder)
+    assert questions(tmp_path) == {"mine/q1": "Lequel ?", "mine/q2": "Lequel ?"}
+    assert quarantined(tmp_path) == {}
+
+
+@pytest.mark.parametrize("how", ["its file", "its folder", "retry"])
+def test_a_question_that_names_what_the_graph_lacks_waits_in_the_quarantine_until_it_is_there(tmp_path: Path, how: str) -> None:
+    home, folder = tmp_path / "home", tmp_path / "own"
+    own_law(folder / "law.jsonl", 1)
+    path = asked(folder / "questions.jsonl", 1, about="be/four/1")
+    for _ in range(2):
+        ingest(EmbeddedStore(home), folder)
     (waiting,) = quarantined(home)["jsonl"]
-    assert (waiting.file, waiting.reason) == ("own.jsonl", "names articles that the graph lacks: nowhere")
-    path.write_text(good, encoding="utf-8")
-    assert retry(EmbeddedStore(home)).rejected == []
+    assert (waiting.file, waiting.reason) == ("questions.jsonl", "names articles that the graph lacks: be/four/1")
+    store = EmbeddedStore(home)
+    stamp = store.stamp()
+    for again in (ingest(store, folder), retry(store)):
+        assert (again.read_files, again.anything_changed) == (0, False), "nothing has come"
+    assert store.stamp() == stamp
+    assert quarantined(home)["jsonl"] == [waiting]
+    ingest(store, own_law(tmp_path / "other" / "law.jsonl", 1, act="be/four"))
+    report = retry(store) if how == "retry" else ingest(store, path if how == "its file" else folder)
+    assert (report.rejected, report.created["Question"], report.read_files) == ([], 1, 1)
+    assert questions(home) == {"mine/q1": "Quel pain ?"}
     assert quarantined(home) == {}
+    assert not ingest(store, folder).read_files
+
+
+def test_a_question_finds_what_comes_beside_it(tmp_path: Path) -> None:
+    folder, store = tmp_path / "own", EmbeddedStore(tmp_path)
+    asked(folder / "a.jsonl", 1, about="be/pain/2")
+    own_law(folder / "law.jsonl", 1)
+    ingest(store, folder)
+    assert questions(tmp_path) == {}
+    own_law(folder / "law.jsonl", 1, 2)
+    assert ingest(store, folder).created["Question"] == 1
+
+
+def test_an_archive_whose_questions_wait_is_unpacked_again_when_there_is_other_law(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = EmbeddedStore(tmp_path / "home")
+    archive = tmp_path / "own.tar"
+    with tarfile.open(archive, "w") as packed:
+        packed.add(asked(tmp_path / "questions.jsonl", 1), "questions.jsonl")
+    ingest(store, archive)
+    with monkeypatch.context() as without:
+        without.setattr("ingest.sources.unpacked", lambda *_: pytest.fail("it was unpacked again"))
+        ingest(store, archive)
+    ingest(store, own_law(tmp_path / "law" / "law.jsonl", 1))
+    assert ingest(store, archive).created["Question"] == 1
+    monkeypatch.setattr("ingest.sources.unpacked", lambda *_: pytest.fail("it was unpacked again"))
+    assert ingest(store, archive).unchanged_files == 1
+
+
+def test_questions_of_a_graph_of_an_older_schema_learn_their_file_from_the_next_load(tmp_path: Path) -> None:
+    folder, store = tmp_path / "own", EmbeddedStore(tmp_path)
+    own_law(folder / "law.jsonl", 1)
+    path = asked(folder / "a.jsonl", 1)
+    ingest(store, folder)
+    whole = dump(tmp_path)
+    with store.writing() as graph:
+        graph._run("ALTER TABLE Question DROP file", {})  # pyright: ignore[reportPrivateUsage]
+        graph.write("set_schema_version", schema_version=3)
+    assert store.migrate() == (3, 4)
+    assert not ingest(store, folder).anything_changed
+    assert dump(tmp_path) == whole
+    path.unlink()
+    assert ingest(store, folder).removed["Question"] == 1
 
 
 def test_what_acts_do_to_each_other_is_linked_whichever_comes_first(tmp_path: Path) -> None:
