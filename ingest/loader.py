@@ -37,6 +37,8 @@ CHUNK_ARTICLES = 4000
 """Articles that are written in one transaction, or one act where it has more."""
 DROP_SHARE, DROP_ARTICLES = 0.05, 100
 """A release that drops more than this share of a collection's articles, and more than so many, is not believed."""
+SMALL_SHARE, SMALL_ARTICLES = 0.5, 20
+"""Nor is one that drops more than this share of a collection of at least so many, though it be fewer than a hundred."""
 _READING = "reading"
 _COUNTED = ("unchanged_files", "read_files", "broken_files", "gone_files", "unchanged_acts", "passed_over", "waiting_files")
 _Item = TypeVar("_Item")
@@ -52,6 +54,7 @@ class LoadReport(Counts):
         files: names of the files that were read or could not be: all that ``rejected`` speaks of.
         unrecognised: files of no known format.
         waiting_files: files with questions that name what the graph lacks.
+        missing: paths that were to be read again and are not there.
     """
 
     unchanged_files: int = 0
@@ -65,6 +68,7 @@ class LoadReport(Counts):
     files: set[str] = field(default_factory=set[str])
     unrecognised: list[str] = field(default_factory=list[str])
     remarks: list[Remark] = field(default_factory=list[Remark])
+    missing: list[str] = field(default_factory=list[str])
 
     def include(self, other: "LoadReport") -> None:
         """Report what another load did as well."""
@@ -74,6 +78,7 @@ class LoadReport(Counts):
         self.rejected += other.rejected
         self.remarks += other.remarks
         self.unrecognised += other.unrecognised
+        self.missing += other.missing
         self.files |= other.files
 
 
@@ -168,7 +173,8 @@ def load_acts(
         GraphBusy: another process is writing.
         StorageFull: the disk is full; what was there is unharmed.
         ServerUnavailable: the server went away and did not come back in time.
-        TooMuchGone: more articles would disappear than is believed; nothing was changed.
+        TooMuchGone: more articles would disappear than is believed (more than a hundred and a twentieth of the collection,
+            or more than half of one that has twenty at least); nothing of these files was changed.
     """
     report = LoadReport()
     stored = stored_sources(store)
@@ -448,11 +454,13 @@ class _Load:
         for row in self.graph.rows("article_acts"):
             there += row["act_id"] in collection or row["act_id"] in concerned
             dropped += row["act_id"] in concerned and row["id"] not in kept
-        if dropped > DROP_ARTICLES and dropped > DROP_SHARE * there and not force:
+        many = dropped > DROP_ARTICLES and dropped > DROP_SHARE * there
+        most = there >= SMALL_ARTICLES and dropped > SMALL_SHARE * there
+        if (many or most) and not force:
             raise TooMuchGone(
                 f"{dropped:,} of {there:,} articles would disappear ({len(self.gone_acts):,} acts whole, "
                 f"{len(self.gone_files):,} files are not there any more): if this release is right, run "
-                "`lexgraph ingest` with --force; nothing was changed"
+                f"`lexgraph ingest` with --force; nothing of {self.collection or 'these files'} was changed"
             )
 
     def write(self, progress: Progress) -> None:

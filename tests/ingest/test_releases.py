@@ -1,6 +1,7 @@
 """Releases of a collection: what disappears, what stays as history, better sources, archives, quarantine and retry."""
 
 import json
+import shutil
 import tarfile
 from copy import deepcopy
 from datetime import UTC, date, datetime
@@ -8,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from cypher.embedded import EmbeddedStore, open_graph
+from cypher.embedded import EmbeddedStore, exclusive, open_graph
 from ingest import loader
 from ingest.difference import row_of
+from ingest.loader import LoadReport
 from ingest.quarantine import quarantined
 from ingest.questions import read_questions
 from ingest.sources import collection_name, ingest, retry
-from schema.errors import MissingFile, TooMuchGone
+from schema.errors import BadSource, GraphBusy, TooMuchGone
 from schema.records import Act, Article
 from tests.disturbance import dump
 from tests.tiny_law import (
@@ -90,6 +92,77 @@ def test_a_release_that_drops_too_much_stops_and_changes_nothing(tmp_path: Path)
     report = ingest(EmbeddedStore(tmp_path), sources, force=True)
     assert report.removed["Article"] == 150
     assert not (tmp_path / "reading").exists()
+
+
+@pytest.mark.parametrize(("before", "after", "stops"), [(40, 19, True), (40, 20, False), (20, 9, True), (19, 1, False)])
+def test_a_release_that_drops_most_of_a_small_collection_stops(tmp_path: Path, before: int, after: int, stops: bool) -> None:
+    path = own_law(tmp_path / "own" / "law.jsonl", *range(before))
+    ingest(EmbeddedStore(tmp_path), path.parent)
+    own_law(path, *range(after))
+    if not stops:
+        assert ingest(EmbeddedStore(tmp_path), path.parent).removed["Article"] == before - after
+        return
+    with pytest.raises(TooMuchGone, match=f"{before - after} of {before} articles .* nothing of jsonl/own was changed"):
+        ingest(EmbeddedStore(tmp_path), path.parent)
+    assert ingest(EmbeddedStore(tmp_path), path.parent, force=True).removed["Article"] == before - after
+
+
+def test_what_was_loaded_before_a_release_stops_is_reported(tmp_path: Path) -> None:
+    folder = own_law(tmp_path / "law" / "law.jsonl", *range(30)).parent
+    statute(folder, 1, "Les fours.")
+    ingest(EmbeddedStore(tmp_path), folder)
+    own_law(folder / "law.jsonl", 1)
+    statute(folder, 1, "Les moulins.")
+    report = LoadReport()
+    with pytest.raises(TooMuchGone, match="nothing of jsonl/law was changed"):
+        ingest(EmbeddedStore(tmp_path), folder, report=report)
+    assert dict(report.changed)["Article"] == 1
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["folder", "archive"])
+def test_the_law_of_a_format_goes_with_its_last_file(tmp_path: Path, packed: bool) -> None:
+    folder, home = tmp_path / "law", tmp_path / "home"
+
+    def release() -> Path:
+        if not packed:
+            return folder
+        with tarfile.open(tmp_path / "law.tar", "w") as archive:
+            archive.add(folder, "law")
+        return tmp_path / "law.tar"
+
+    own_law(folder / "law.jsonl", 1)
+    statute(folder, 1, "Les fours.")
+    ingest(EmbeddedStore(home), release())
+    ingest(EmbeddedStore(home), own_law(tmp_path / "other" / "law.jsonl", 1, act="be/four"))
+    (folder / "law.jsonl").unlink()
+    ingest(EmbeddedStore(home), release(), "legalize")
+    assert "be/pain" in ids(home), "of one format alone the others say nothing"
+    report = ingest(EmbeddedStore(home), release())
+    assert (report.gone_files, report.removed["Act"]) == (1, 1)
+    assert ids(home) == ["be/four", "lu/leg-loi-2001-02-01-n1"]
+
+
+def test_a_folder_without_any_law_is_a_mistake_rather_than_a_release(tmp_path: Path) -> None:
+    path = own_law(tmp_path / "own" / "law.jsonl", 1)
+    ingest(EmbeddedStore(tmp_path), path.parent)
+    path.unlink()
+    with pytest.raises(BadSource, match="no file of a known format"):
+        ingest(EmbeddedStore(tmp_path), path.parent)
+    assert ids(tmp_path) == ["be/pain"]
+
+
+def test_what_a_killed_load_had_unpacked_goes_and_what_another_unpacks_stays(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    left = home / "unpacked-killed"
+    (left / "law").mkdir(parents=True)
+    archive = tmp_path / "own.tar"
+    with tarfile.open(archive, "w") as packed:
+        packed.add(own_law(tmp_path / "law.jsonl", 1), "law.jsonl")
+    with exclusive(home, "archives"), pytest.raises(GraphBusy):
+        ingest(EmbeddedStore(home), archive)
+    assert left.exists()
+    assert ingest(EmbeddedStore(home), archive).created["Act"] == 1
+    assert not list(home.glob("unpacked-*"))
 
 
 def test_a_small_loss_needs_no_force(tmp_path: Path) -> None:
@@ -528,11 +601,36 @@ def test_what_was_mended_leaves_the_quarantine_by_a_retry(tmp_path: Path) -> Non
     assert dict(report.created) == {"Act": 1, "Article": 2, "Section": 0}
     assert quarantined(home) == {}
     assert ids(home) == [BAKERS_ID, "lu/leg-loi-2001-02-01-n1"]
-    (folder / f"{BAKERS}.json").write_text(json.dumps(bakers())[:-5], encoding="utf-8")
+
+
+def test_a_retry_says_which_files_are_missing_and_loads_the_others(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "acts"
+    paths = [statute(folder, n, "Les fours.") for n in (1, 2, 3)]
+    good = paths[0].read_text("utf-8")
+    for path in paths:
+        path.write_text(path.read_text("utf-8").replace("country", "no country"), "utf-8")
     ingest(EmbeddedStore(home), folder)
-    (folder / f"{BAKERS}.json").unlink()
-    with pytest.raises(MissingFile, match="no such file any more"):
-        retry(EmbeddedStore(home))
+    paths[0].write_text(good, "utf-8")
+    for path in paths[1:]:
+        path.unlink()
+    report = retry(EmbeddedStore(home))
+    assert (report.created["Act"], report.missing) == (1, list(map(str, paths[1:])))
+
+
+def test_what_a_release_no_longer_has_leaves_the_quarantine(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "acts"
+    bad = statute(folder, 1, "Les fours.")
+    bad.write_text(bad.read_text("utf-8").replace("country", "no country"), "utf-8")
+    (tmp_path / "other").mkdir()
+    elsewhere = Path(shutil.copy(bad, tmp_path / "other"))
+    law = own_law(folder / "law.jsonl", 1)
+    for place in (folder, elsewhere.parent):
+        ingest(EmbeddedStore(home), place)
+    bad.unlink()
+    ingest(EmbeddedStore(home), law)
+    assert len(quarantined(home)["legalize"]) == 2, "a file alone says nothing of others"
+    ingest(EmbeddedStore(home), folder)
+    assert [record.path for record in quarantined(home)["legalize"]] == [str(elsewhere)]
 
 
 def test_a_range_is_an_edge_to_each_of_its_articles_and_grows_with_its_statute(tmp_path: Path) -> None:
