@@ -545,6 +545,27 @@ def test_what_acts_do_to_each_other_is_linked_whichever_comes_first(tmp_path: Pa
         assert len(graph.rows("outside_relations_of_acts", ids=[later])) == 2
 
 
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)], ids=["amended act first", "amending act first"])
+def test_what_an_act_does_to_another_is_one_edge_in_whatever_order_they_come(tmp_path: Path, order: tuple[int, int]) -> None:
+    """The metadata and the title of the second act name the first; one of them is enough."""
+    folder, later = tmp_path / "acts", "lu/leg-loi-2001-02-02-n2"
+    written = {
+        1: lambda: statute(folder, 1, "Les fours sont déclarés."),
+        2: lambda: statute(
+            folder,
+            2,
+            "Les fours sont inspectés.",
+            title="Loi du 2 février 2001 modifiant la loi du 1er février 2001 concernant les fours",
+            modifies="/eli/etat/leg/loi/2001/02/01/n1/jo",
+        ),
+    }
+    for serial in order:
+        ingest(EmbeddedStore(tmp_path), written[serial]())
+    with open_graph(tmp_path) as graph:
+        (row,) = graph.rows("relations_of_acts", ids=[later])
+    assert (row["type"], row["target"], row["basis"]) == ("AMENDS", "lu/leg-loi-2001-02-01-n1", "metadata")
+
+
 def test_citations_in_words_find_their_act_when_it_comes(tmp_path: Path) -> None:
     folder = tmp_path / "acts"
     statute(folder, 2, "Voir l'article 1er de la loi du 1er février 2001 concernant les fours et la directive 2010/75/UE.")
