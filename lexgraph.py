@@ -112,7 +112,12 @@ def ingest(
             raise BadQuery("--retry reads the files that have records in quarantine: name no path, --format or --force beside it")
         report = retry(run.store, progress=run.progress)
         _told("quarantine", report)
-        _end_of_ingest(run, report, [])
+        missing: list[LexgraphError] = [
+            MissingFile(f"{path}: no such file any more; ingest it from where it lies now") for path in report.missing
+        ]
+        for error in missing:
+            err.print(f"lexgraph: {error}", markup=False, soft_wrap=True)
+        _end_of_ingest(run, report, missing)
         return
     if not paths:
         from ingest.npm import LEGI_DATA, SERVICE_PUBLIC, fetch
@@ -125,12 +130,14 @@ def ingest(
     failures: list[LexgraphError] = []
     whole = LoadReport()
     for path in paths:
+        report = LoadReport()
         try:
-            report = ingest_source(run.store, path, format, force=force, progress=run.progress)
+            ingest_source(run.store, path, format, force=force, progress=run.progress, report=report)
         except (BadSource, MissingFile, TooMuchGone) as error:
             failures.append(error)  # the other paths go on
             err.print(f"lexgraph: {error}", markup=False, soft_wrap=True)
-            continue
+            if not report.files:
+                continue
         _told(f"{path.parent.name}/{path.name}", report)
         whole.include(report)
         if report.broken_files:

@@ -246,8 +246,11 @@ UNWIND $ids AS id MATCH (q:Question {id: id}) DETACH DELETE q;
 UNWIND $rows AS r
 CREATE (:Question {
   id: r.id, text: r.text, description: r.description, source: r.source,
-  split: r.split, split_by_dossier: r.split_by_dossier
+  split: r.split, split_by_dossier: r.split_by_dossier, file: r.file
 });
+
+// name: set_question_files
+UNWIND $rows AS r MATCH (q:Question {id: r.id}) SET q.file = r.file;
 
 // name: create_relevant
 UNWIND $rows AS r

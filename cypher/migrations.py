@@ -38,6 +38,10 @@ def index(label: str, name: str) -> str:
 
 
 _OF_ACTS = ("HAS_VERSION", "TRANSPOSES", "AMENDS", "REPEALS", "CONSOLIDATES", "RELATES_OUTSIDE")
+_READ_QUESTIONS_AGAIN = (
+    "MATCH (s:Source) WHERE s.reader STARTS WITH 'bsard-' OR s.reader STARTS WITH 'coliee-' OR s.reader STARTS WITH 'jsonl-' "
+    "OR s.reader STARTS WITH 'beir-' OR s.reader = 'archive' SET s.sha256 = ''"
+)
 _FIRST = ("Graph", "Source", "Act", "Section", "Article", "Outside", "Question", "Model")
 
 MIGRATIONS = (
@@ -101,5 +105,11 @@ MIGRATIONS = (
             "MATCH (a:Act) WHERE a.subjects IS NULL SET a.subjects = []",
             "MATCH (n:Article|Section) WHERE n.source_ids IS NULL SET n.source_ids = []",
         ),
+    ),
+    # Which file a question was read from: files that have some are read again.
+    Migration(
+        4,
+        embedded=("ALTER TABLE Question ADD IF NOT EXISTS file STRING DEFAULT ''", _READ_QUESTIONS_AGAIN),
+        neo4j=("MATCH (q:Question) WHERE q.file IS NULL SET q.file = ''", _READ_QUESTIONS_AGAIN),
     ),
 )

@@ -235,9 +235,9 @@ ORDER BY id, article;
 // name: question_sources
 MATCH (q:Question) RETURN DISTINCT q.source AS source ORDER BY source;
 
-// name: question_ids
-// Also of those that have lost all their articles.
-MATCH (q:Question {source: $source}) RETURN q.id AS id ORDER BY id;
+// name: question_files
+// Also of questions that have lost all their articles.
+MATCH (q:Question) RETURN q.id AS id, q.source AS source, q.file AS file ORDER BY id;
 
 // name: contents
 // What stands directly below each of $ids, sections and articles, in order.

@@ -171,12 +171,27 @@ def _linked(
 
 def link_relations(relations: Iterable[Relation], law: KnownLaw) -> Iterator[LinkedRelation]:
     """What acts do to each other, with the other act found; each once, and nothing that an act does to itself."""
-    seen: set[tuple[str, str, str]] = set()
-    for r in relations:
-        for found in _related(r.act_id, r.type, r.target, r.basis, r.evidence, r.confidence, law):
-            if (r.act_id, r.type, found.target) not in seen:
-                seen.add((r.act_id, r.type, found.target))
-                yield found
+    return _each_once(
+        found for r in relations for found in _related(r.act_id, r.type, r.target, r.basis, r.evidence, r.confidence, law)
+    )
+
+
+_BASES = ("metadata", "title", "preamble")
+
+
+def _each_once(relations: Iterable[LinkedRelation]) -> Iterator[LinkedRelation]:
+    """Of several edges of one type between two acts that on the best basis, in whatever order they were found."""
+    best: dict[tuple[str, str, str], LinkedRelation] = {}
+    for relation in relations:
+        other = best.setdefault((relation.act, relation.type, relation.target), relation)
+        if _precedence(relation) < _precedence(other):
+            best[relation.act, relation.type, relation.target] = relation
+    return iter(best.values())
+
+
+def _precedence(relation: LinkedRelation) -> tuple[int, float, str, str]:
+    basis = _BASES.index(relation.basis) if relation.basis in _BASES else len(_BASES)
+    return basis, -relation.confidence, relation.cited, relation.evidence
 
 
 def _related(
@@ -274,7 +289,7 @@ def _relink_relations(graph: Statements, law: KnownLaw, acts: Sequence[str]) -> 
             for row in rows
             for relation in _related(row["act"], row["type"], row["cited"], row["basis"], row["evidence"], row["confidence"], law)
         ]
-        write_relations(graph, batch, again)
+        write_relations(graph, batch, list(_each_once(again)))
 
 
 _RELATIONS = ("relations_of_acts", "outside_relations_of_acts")
@@ -316,7 +331,7 @@ def release_relations(graph: Statements, acts: Sequence[str]) -> None:
                         row["act"], row["type"], target, inside, row["cited"], row["basis"], row["evidence"], row["confidence"]
                     )
                 )
-        write_relations(graph, batch, again)
+        write_relations(graph, batch, list(_each_once(again)))
 
 
 def _delete(graph: Statements, articles: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """What differs between the acts in a graph and the same acts as they were read, as rows to write."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from itertools import pairwise
@@ -112,9 +112,11 @@ def difference(old: StoredActs, trees: Iterable[ActTree], today: date) -> Differ
     """What must be written for the graph to hold these acts.
 
     A wording that gives way to another is kept as a version of its article, which ends where the new one begins:
-    on the new one's first day, else on the day of the consolidation, else today.
+    on the new one's first day, else on the day of the consolidation, else today. Where the source does not date wordings,
+    that day becomes the first of the new one and stays it in later releases.
     """
     found = Difference()
+    ended = {(version.article_id, version.valid_to) for version in old.versions.values() if version.text and version.valid_to}
     sections: dict[str, list[str]] = defaultdict(list)
     articles: dict[str, list[str]] = defaultdict(list)
     for kept, by_act in ((old.sections, sections), (old.articles, articles)):
@@ -133,6 +135,9 @@ def difference(old: StoredActs, trees: Iterable[ActTree], today: date) -> Differ
             found.counts.changed["Act"] += 1
         old_sections = {id: old.sections[id] for id in sections[act]}
         old_articles = {id: old.articles[id] for id in articles[act]}
+        if old_articles and not tree.wordings_dated:
+            dated = tuple(_dated(article, old_articles, ended, tree.act, today) for article in tree.articles)
+            tree = replace(tree, articles=dated)
         found.gone_sections += sorted(old_sections.keys() - {s.id for s in tree.sections})
         found.gone_articles += sorted(old_articles.keys() - {a.id for a in tree.articles})
         _nodes(found, "section", old_sections, tree.sections)
@@ -154,6 +159,29 @@ def _nodes(found: Difference, name: str, old: Mapping[str, Any], new: Sequence[S
     found.rows[f"update_{name}s"] += [row_of(record) for record in new if record.id in old and old[record.id] != record]
 
 
+def _dated(
+    article: Article, old: Mapping[str, Article], ended: Collection[tuple[str, date | None]], act: Act, today: date
+) -> Article:
+    """An article with the first day of its wording, where its source knows that of the act alone.
+
+    Args:
+        ended: articles and days on which a wording that is kept gave way to the one that the graph holds.
+    """
+    before = old.get(article.id)
+    if before is None:
+        return article
+    if before.text and before.text != article.text:
+        return replace(article, valid_from=_end(before, article, act, today))
+    came_later = before.valid_from and before.valid_from > (article.valid_from or date.min)
+    return replace(article, valid_from=before.valid_from) if came_later and (article.id, before.valid_from) in ended else article
+
+
+def _end(before: Article, after: Article, act: Act, today: date) -> date:
+    """The day on which a wording gives way to another: its successor's first, that of the consolidation, or today."""
+    began = before.valid_from or date.min
+    return next((day for day in (after.valid_from, act.updated) if day and day > began), max(today, began))
+
+
 def _versions(found: Difference, old: StoredActs, articles: Mapping[str, Article], tree: ActTree, today: date) -> None:
     """Dated records of the source, and wordings that give way. What the graph knows of a version's text stays."""
     wanted = {version.id: version for version in tree.versions}
@@ -161,13 +189,18 @@ def _versions(found: Difference, old: StoredActs, articles: Mapping[str, Article
         before = articles.get(article.id)
         if before is None or before.text == article.text or not before.text:
             continue
-        end = next((d for d in (article.valid_from, tree.act.updated) if d and d != before.valid_from), today)
+        end = _end(before, article, tree.act, today)
         version = Version(article.id, before.source_id, before.status, before.valid_from, end, before.text)
-        if article.source_id == before.source_id:  # the publisher names the article, not its wording
+        if not tree.wordings_dated or article.source_id == before.source_id:  # it names the article, not its wording
             named = next((v for v in tree.versions if v.article_id == article.id and v.valid_from == before.valid_from), None)
             version = replace(version, source_id=named.source_id if named else "")
         dated = wanted.get(version.id)
-        wanted[version.id] = replace(dated, text=before.text) if dated else version
+        known = old.versions.get(version.id)
+        if known is not None and known.text not in ("", before.text):
+            version = replace(version, source_id="")  # the publisher gave one name to two wordings: both are kept
+        elif dated is not None:
+            version = replace(dated, text=before.text)
+        wanted[version.id] = version
     for id, version in wanted.items():
         known = old.versions.get(id)
         if known is None:

@@ -1,7 +1,8 @@
 """Reader of the project's own lines: law and questions as anybody can write them.
 
 Each line is an object with a ``type``. An ``act`` begins an act; the ``article`` lines that follow are its articles, in
-reading order, each with the headings above it; a ``question`` may stand anywhere::
+reading order, each with the headings above it; a ``question`` may stand anywhere. Behind a line that cannot be read and
+may have begun an act, articles are rejected until the next act::
 
     {"type": "act", "id": "be/code-civil", "jurisdiction": "be", "kind": "code", "title": "Code civil", "language": "fr"}
     {"type": "article", "number": "1382", "path": ["Livre III", "Titre IV"], "text": "Tout fait quelconque…"}
@@ -30,6 +31,9 @@ _ID = re.compile(r"(?!.*\.\.)[a-z][a-z0-9-]{0,30}/[A-Za-z0-9][\w.:~+*()-]{0,180}
 _QUESTION_ID = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w.:~+*()/-]{0,180}")
 _RELATIONS: dict[str, RelationType] = {name: name for name in get_args(RelationType)}
 _DEEPEST = 30
+_IN_AN_ACT = re.compile(r'^(?!.*"type"\s*:\s*"act").*"type"\s*:\s*"(?:article|question)"', re.DOTALL)
+"""What a broken line says that can be no act; any other may have begun one."""
+_BEHIND = "an article behind an unreadable line"
 
 
 def recognises(path: Path) -> bool:
@@ -48,8 +52,13 @@ def read(path: Path) -> Iterator[Read]:
     rejected: list[Rejected] = []
     relations: list[Relation] = []
     seen: dict[str, str] = {}
+    no_act = "an article before any act"
     for found in json_lines(path):
         if isinstance(found, Rejected):
+            if builder is not None and not _IN_AN_ACT.search(str(found.record)):
+                yield builder.tree(rejected, relations)
+                builder, rejected, relations = None, [], []
+            no_act = _BEHIND
             rejected.append(found)
             continue
         place, row = found
@@ -66,7 +75,7 @@ def read(path: Path) -> Iterator[Read]:
                 builder, relations, seen[act.id] = TreeBuilder(act), new, place
             elif kind == "article":
                 if builder is None:
-                    raise Unreadable("$", "an article before any act")
+                    raise Unreadable("$", no_act)
                 _article(builder, row)
             elif kind == "question":
                 question = _question(row, path)
@@ -78,10 +87,12 @@ def read(path: Path) -> Iterator[Read]:
                 raise Unreadable("$.type", f"neither act, article nor question: {kind!r:.60}")
         except Unreadable as error:
             where, reason = error.args
-            if row.get("type") == "act" and builder is not None:
-                yield builder.tree(rejected, relations)
-                # Its articles must not become those of the act before.
-                builder, rejected, relations = None, [], []
+            if row.get("type") not in ("article", "question"):
+                if builder is not None:
+                    yield builder.tree(rejected, relations)
+                    # Its articles must not become those of the act before.
+                    builder, rejected, relations = None, [], []
+                no_act = _BEHIND
             rejected.append(Rejected(path.name, f"{place}, {where}", reason, row))
     if builder is not None:
         yield builder.tree(rejected, relations)

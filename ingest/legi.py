@@ -132,7 +132,15 @@ def read_act(path: Path) -> ActTree:
     reading = _Reading(path.name)
     _walk(reading, act, tree)
     articles, citations, versions = _articles(reading, act)
-    return ActTree(act, tuple(reading.sections), tuple(articles), tuple(citations), tuple(reading.rejected), tuple(versions))
+    return ActTree(
+        act,
+        tuple(reading.sections),
+        tuple(articles),
+        tuple(citations),
+        tuple(reading.rejected),
+        tuple(versions),
+        wordings_dated=True,
+    )
 
 
 def _walk(reading: _Reading, act: Act, root: Json) -> None:

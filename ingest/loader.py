@@ -27,7 +27,7 @@ from ingest.citations import (
     write_relations,
 )
 from ingest.difference import Counts, StoredActs, batches, difference
-from ingest.questions import write_read_questions
+from ingest.questions import AskedQuestions, write_read_questions
 from ingest.reading import ReadAct, ReadFile, ReadSource, read_sources
 from schema.errors import NotReady, StorageFull, TooMuchGone
 from schema.progress import Progress, silent
@@ -37,7 +37,10 @@ CHUNK_ARTICLES = 4000
 """Articles that are written in one transaction, or one act where it has more."""
 DROP_SHARE, DROP_ARTICLES = 0.05, 100
 """A release that drops more than this share of a collection's articles, and more than so many, is not believed."""
+SMALL_SHARE, SMALL_ARTICLES = 0.5, 20
+"""Nor is one that drops more than this share of a collection of at least so many, though it be fewer than a hundred."""
 _READING = "reading"
+_COUNTED = ("unchanged_files", "read_files", "broken_files", "gone_files", "unchanged_acts", "passed_over", "waiting_files")
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
@@ -50,6 +53,8 @@ class LoadReport(Counts):
         passed_over: acts that the graph has from a better source.
         files: names of the files that were read or could not be: all that ``rejected`` speaks of.
         unrecognised: files of no known format.
+        waiting_files: files with questions that name what the graph lacks.
+        missing: paths that were to be read again and are not there.
     """
 
     unchanged_files: int = 0
@@ -58,19 +63,22 @@ class LoadReport(Counts):
     gone_files: int = 0
     unchanged_acts: int = 0
     passed_over: int = 0
+    waiting_files: int = 0
     rejected: list[Rejected] = field(default_factory=list[Rejected])
     files: set[str] = field(default_factory=set[str])
     unrecognised: list[str] = field(default_factory=list[str])
     remarks: list[Remark] = field(default_factory=list[Remark])
+    missing: list[str] = field(default_factory=list[str])
 
     def include(self, other: "LoadReport") -> None:
         """Report what another load did as well."""
         self.add(other)
-        for name in ("unchanged_files", "read_files", "broken_files", "gone_files", "unchanged_acts", "passed_over"):
+        for name in _COUNTED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.rejected += other.rejected
         self.remarks += other.remarks
         self.unrecognised += other.unrecognised
+        self.missing += other.missing
         self.files |= other.files
 
 
@@ -85,10 +93,40 @@ def file_sha256(path: Path, reader: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StoredSources:
-    """What a graph was made from, by name of the file, and whether the last load came to its end."""
+    """What a graph was made from, by name of the file, and whether the last load came to its end.
+
+    Attributes:
+        law: fingerprint of the law and the questions that the graph holds.
+    """
 
     rows: Mapping[str, Row]
     whole: bool
+    law: str = ""
+
+    def fingerprint(self, name: str) -> str:
+        """That of a file as it was read, "" where it must be read again."""
+        return self.rows[name]["sha256"].partition(_WAITS)[0] if name in self.rows else ""
+
+    def waits(self, name: str) -> bool:
+        """Whether a file has questions that name what the graph lacks."""
+        return _WAITS in self.rows[name]["sha256"]
+
+    def may_go_on(self, name: str) -> bool:
+        """Whether a file that waits may find now what it waits for: the graph is another than it was read into."""
+        return self.rows[name]["sha256"].partition(_WAITS)[2] != self.law
+
+
+_WAITS = " with "
+
+
+def waiting_sha256(sha256: str, law: str) -> str:
+    """Fingerprint of a file with questions that name what the graph lacks: read again when the graph is another."""
+    return f"{sha256}{_WAITS}{law}" if sha256 else ""
+
+
+def law_fingerprint(graph: Statements, corpus: str) -> str:
+    """Fingerprint of the law in a graph, which is given, and its questions."""
+    return hashlib.sha256(f"{corpus} {graph.rows('graph_row')[0]['questions_sha256']}".encode()).hexdigest()[:16]
 
 
 def stored_sources(store: Store) -> StoredSources:
@@ -96,7 +134,8 @@ def stored_sources(store: Store) -> StoredSources:
     try:
         with store.reading() as graph:
             rows = {row["id"]: row for row in graph.rows("sources")}
-            return StoredSources(rows, bool(graph.rows("graph_row")[0]["corpus_sha256"]) or not rows)
+            corpus = graph.rows("graph_row")[0]["corpus_sha256"]
+            return StoredSources(rows, bool(corpus) or not rows, law_fingerprint(graph, corpus))
     except NotReady:
         return StoredSources({}, whole=True)
 
@@ -115,7 +154,8 @@ def load_acts(
 ) -> LoadReport:
     """Load files into a graph.
 
-    A file whose fingerprint the graph knows is passed over. Of the others, only what differs is written.
+    A file whose fingerprint the graph knows is passed over, unless it has questions on law that may have come since. Of the
+    others, only what differs is written.
     A file that cannot be read leaves its acts as they were and is reported; the other files are loaded.
 
     On the embedded engine a load is seen whole or not at all. On a server it is written in portions, and until the
@@ -133,7 +173,8 @@ def load_acts(
         GraphBusy: another process is writing.
         StorageFull: the disk is full; what was there is unharmed.
         ServerUnavailable: the server went away and did not come back in time.
-        TooMuchGone: more articles would disappear than is believed; nothing was changed.
+        TooMuchGone: more articles would disappear than is believed (more than a hundred and a twentieth of the collection,
+            or more than half of one that has twenty at least); nothing of these files was changed.
     """
     report = LoadReport()
     stored = stored_sources(store)
@@ -146,13 +187,10 @@ def load_acts(
             except OSError as error:
                 _broken(report, source, Rejected(source.path.name, "", f"cannot be read: {error.strerror}"))
                 continue
-            row = stored.rows.get(source.name)
-            if row and row["sha256"] == sha256:
-                report.unchanged_files += 1
-            else:
-                wanted.append((source, sha256))
+            wanted.append((source, sha256))
     names = {source.name for source in sources}
-    gone = sorted(id for id, row in stored.rows.items() if whole and row["collection"] == collection and id not in names)
+    gone = sorted(id for id in stored.rows if whole and collection_of(id, stored.rows) == collection and id not in names)
+    wanted = _to_read(wanted, stored, report, gone=bool(gone))
     if not wanted and not gone and stored.whole:
         before_release(report)
         return report
@@ -166,6 +204,22 @@ def load_acts(
         before_release(report)
         load.seal()
     return report
+
+
+def _to_read(
+    sources: Sequence[tuple[SourceFile, str]], stored: StoredSources, report: LoadReport, *, gone: bool
+) -> list[tuple[SourceFile, str]]:
+    """The files that are not as they were read, and those that may find now what their questions wait for."""
+    other = {source.name for source, sha256 in sources if stored.fingerprint(source.name) != sha256}
+    stay = {
+        source.name
+        for source, _ in sources
+        if source.name not in other
+        if not stored.waits(source.name) or not (gone or other or stored.may_go_on(source.name))
+    }
+    report.unchanged_files += len(stay)
+    report.waiting_files += sum(stored.waits(name) for name in stay)
+    return [(source, sha256) for source, sha256 in sources if source.name not in stay]
 
 
 def _broken(report: LoadReport, source: SourceFile, why: Rejected) -> None:
@@ -265,6 +319,8 @@ class _Load:
         self.ranks: dict[str, int] = {}
         self.gone_files: Sequence[str] = ()
         self.questions: list[tuple[SourceFile, Question]] = []
+        self.asked = AskedQuestions()
+        self.taken_over: dict[str, set[str]] = defaultdict(set)
         self.law = KnownLaw()
         self.written: set[str] = set()
 
@@ -304,6 +360,7 @@ class _Load:
         place = {"path": str(source.path.absolute()), "source": source.name}
         rejected = list(reading.rejected)
         passed_over: list[str] = []
+        repeated: list[str] = []
         taken: list[ReadAct] = []
         kept = 0
         for act in _each_once(reading, rejected):
@@ -311,12 +368,15 @@ class _Load:
             if holder is not None and self.ranks[holder] < source.rank:
                 passed_over.append(act.id)
             elif holder is not None and self.ranks[holder] == source.rank:
+                repeated.append(act.id)
                 why = f"repeated identifier: act {act.id} was read from {holder} already"
                 rejected.append(Rejected(source.path.name, act.id, why))
             else:
                 kept += 1
                 rejected += act.rejected
                 row = self.files.get(act.id)
+                if row and row["file"] != source.name and row["file"] in self.stored.rows and row["file"] in self.present:
+                    self.taken_over[row["file"]].add(act.id)
                 if row and (row["tree_sha256"], row["file"]) == (act.tree_sha256, source.name):
                     self.unchanged[act.id] = source.name
                 else:
@@ -334,7 +394,7 @@ class _Load:
             report.files.add(source.name)
         else:
             _broken(report, source, error)
-            if not reading.acts:
+            if not reading.acts and not reading.questions:
                 return taken
         report.passed_over += len(passed_over)
         self.source_rows[source.name] = {
@@ -346,14 +406,14 @@ class _Load:
             "sha256": "" if error is not None else self.sha256[source.name],
             "records": sum(act.sections + len(act.articles) for act in reading.acts),
             "rejected": len(reading.rejected) + sum(len(act.rejected) for act in reading.acts),
-            "passed_over": passed_over,
+            # Wanted when who gives them does no more.
+            "passed_over": [*passed_over, *repeated],
         }
         return taken
 
     def _collection_of(self, name: str) -> str:
         """That of the load; a file alone stays in the one that it was read with."""
-        row = self.stored.rows.get(name)
-        return self.collection if self.whole or row is None else row["collection"]
+        return self.collection if self.whole else collection_of(name, self.stored.rows) or self.collection
 
     def _holder(self, act: str, source: SourceFile) -> str | None:
         """The file that gives an act already, where it is another that is still there."""
@@ -366,11 +426,19 @@ class _Load:
             # A file of another load gives way to one that is as good: the law was moved to another place.
             if file not in self.stored.rows or file not in self.present or file in self.sha256:
                 return None
-            if self.ranks[file] == source.rank and self.stored.rows[file]["collection"] != self._collection_of(source.name):
+            if self.ranks[file] == source.rank and not self._of_one_collection(file, source):
                 return None
         else:
             return None
         return None if file == source.name else file
+
+    def _of_one_collection(self, file: str, source: SourceFile) -> bool:
+        return collection_of(file, self.stored.rows) == self._collection_of(source.name)
+
+    def _keeps(self, file: str, source: SourceFile) -> bool:
+        """Whether a file of another load keeps a question: the rule for acts of equal rank."""
+        there = file in self.stored.rows and file in self.present and file not in self.sha256
+        return there and self._of_one_collection(file, source)
 
     def check_share(self, force: bool) -> None:
         """Stop where more would disappear than is believed."""
@@ -378,20 +446,21 @@ class _Load:
         concerned = {id for id in self.gone_acts.union(touched) if self.files[id]["file"]}
         if not concerned:
             return
-        collection = {
-            id for name, row in self.stored.rows.items() if row["collection"] == self.collection for id in self.by_file[name]
-        }
+        files = [name for name in self.stored.rows if collection_of(name, self.stored.rows) == self.collection]
+        collection = {id for name in files for id in self.by_file[name]}
         there = 0
         dropped = 0
         kept = {id for act in touched for id in self.taken[act][1].articles}
         for row in self.graph.rows("article_acts"):
             there += row["act_id"] in collection or row["act_id"] in concerned
             dropped += row["act_id"] in concerned and row["id"] not in kept
-        if dropped > DROP_ARTICLES and dropped > DROP_SHARE * there and not force:
+        many = dropped > DROP_ARTICLES and dropped > DROP_SHARE * there
+        most = there >= SMALL_ARTICLES and dropped > SMALL_SHARE * there
+        if (many or most) and not force:
             raise TooMuchGone(
                 f"{dropped:,} of {there:,} articles would disappear ({len(self.gone_acts):,} acts whole, "
                 f"{len(self.gone_files):,} files are not there any more): if this release is right, run "
-                "`lexgraph ingest` with --force; nothing was changed"
+                f"`lexgraph ingest` with --force; nothing of {self.collection or 'these files'} was changed"
             )
 
     def write(self, progress: Progress) -> None:
@@ -463,9 +532,11 @@ class _Load:
                 for linked, _ in each_written(linked_acts, self._link):
                     advance(len(linked.chunk.acts))
             graph.write("delete_lone_outside")
-        counts, lost = write_read_questions(graph, self.questions)
-        self.report.add(counts)
-        self.report.rejected += lost
+        whole = {name for name, row in self.source_rows.items() if row["sha256"]}
+        self.asked = write_read_questions(graph, self.questions, whole.union(self.gone_files), self._keeps)
+        self.report.add(self.asked.counts)
+        self.report.rejected += self.asked.rejected
+        self.report.waiting_files += len(self.asked.waiting)
 
     def _link(self, linked: "_Linked") -> None:
         self.graph.atomically(partial(self._write_links, linked=linked))
@@ -473,10 +544,11 @@ class _Load:
     def seal(self) -> None:
         """Files count as loaded, and the graph as whole."""
         graph = self.graph
-        graph.atomically(self._write_sources)
-        if self.taken or self.gone_acts or not self.stored.whole:
+        corpus = corpus_sha256(graph)
+        graph.atomically(partial(self._write_sources, law=law_fingerprint(graph, corpus)))
+        if self.taken or self.gone_acts or not graph.rows("graph_row")[0]["corpus_sha256"]:
             write_authority(graph)
-            graph.write("set_corpus_sha256", sha256=corpus_sha256(graph))
+            graph.write("set_corpus_sha256", sha256=corpus)
 
     def _write_links(self, graph: Statements, linked: "_Linked") -> None:
         chunk = linked.chunk
@@ -489,25 +561,35 @@ class _Load:
         for batch in batches(seals):
             graph.write("seal_acts", rows=batch)
 
-    def _write_sources(self, graph: Statements) -> None:
-        rows = list(self.source_rows.values())
-        # A file that all its acts were taken from by others is known no more.
-        holders = {row["file"] for id, row in self.files.items() if id not in self.gone_acts and id not in self.taken}
-        holders |= {source.name for source, _ in self.taken.values()}
-        empty = [
-            id
-            for id, row in self.stored.rows.items()
-            if id not in self.source_rows and id not in holders and self.by_file[id] and not row["passed_over"]
-        ]
-        for batch in batches(sorted({*self.source_rows, *self.gone_files, *empty})):
+    def _write_sources(self, graph: Statements, law: str) -> None:
+        for name in self.asked.waiting:
+            self.source_rows[name]["sha256"] = waiting_sha256(self.source_rows[name]["sha256"], law)
+        rows = dict(self.source_rows)
+        overtaken: set[str] = set()
+        for given in (self.taken_over, self.asked.passed_over):
+            for name, ids in given.items():
+                row = rows.get(name) or self.stored.rows.get(name)
+                if row is not None:
+                    rows[name] = {**row, "passed_over": sorted(ids.union(row["passed_over"] or ()))}
+                    overtaken.add(name)
+        for batch in batches(sorted({*rows, *self.gone_files})):
             graph.write("delete_sources", ids=batch)
-        for batch in batches(rows):
+        for batch in batches(list(rows.values())):
             graph.write("create_sources", rows=batch)
-        # What was passed over for an act that goes is wanted now: its file is read again, and the archive that it came from.
-        wanted = [id for id, row in self.stored.rows.items() if self.gone_acts.intersection(row["passed_over"] or ())]
+        # Who is asked for law that was taken over gives it again; so does, for what goes, who was passed over for it:
+        # its file is read again, and the archive that it came from.
+        gone = self.gone_acts | self.asked.removed
+        wanted = {id for id, row in self.stored.rows.items() if id in overtaken or gone.intersection(row["passed_over"] or ())}
+        wanted -= self.source_rows.keys()
         archives = {archive_name(self.stored.rows[id]["collection"]) for id in wanted} & self.stored.rows.keys()
-        for batch in batches(sorted({*wanted, *archives} - self.source_rows.keys())):
+        for batch in batches(sorted(wanted | archives)):
             graph.write("forget_source_sha256", ids=batch)
+
+
+def collection_of(name: str, stored: Mapping[str, Row]) -> str:
+    """The collection of a file: as it was read, else as its name says, which begins with it."""
+    known = stored[name]["collection"] if name in stored else ""
+    return known or ("/".join(name.split("/")[:2]) if name.count("/") > 1 else "")
 
 
 def archive_name(collection: str) -> str:

@@ -1,18 +1,30 @@
 """The table of formats, and what `lexgraph ingest` does with a path: recognise, read, load, link."""
 
 import re
+import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from cypher.embedded import exclusive
 from cypher.graph import Graph, Store
 from ingest import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, legalize, legi, service_public, words
 from ingest.archives import is_archive, unpacked
-from ingest.loader import LoadReport, archive_name, file_sha256, load_acts, remember_archive, stored_sources
+from ingest.loader import (
+    LoadReport,
+    StoredSources,
+    archive_name,
+    collection_of,
+    file_sha256,
+    load_acts,
+    remember_archive,
+    stored_sources,
+    waiting_sha256,
+)
 from ingest.quarantine import quarantined, write_quarantine
 from ingest.questions import load_questions
 from ingest.reading import ReadFile
@@ -53,34 +65,46 @@ FORMATS = (
     Format("akoma-ntoso", akoma_ntoso.FILE_PATTERN, 1, akoma_ntoso.read, akoma_ntoso.recognises),
     Format("bsard", bsard.FILE_PATTERN, 1, bsard.read, bsard.recognises),
     Format("coliee", coliee.FILE_PATTERN, 1, coliee.read, coliee.recognises),
-    Format("jsonl", jsonl.FILE_PATTERN, 1, jsonl.read, jsonl.recognises),
+    Format("jsonl", jsonl.FILE_PATTERN, 2, jsonl.read, jsonl.recognises),
     Format("beir", beir.FILE_PATTERN, 1, beir.read, beir.recognises),
 )
 QUESTION_FORMATS = (service_public.SOURCE,)
 FORMAT_NAMES = (*(f.name for f in FORMATS), *QUESTION_FORMATS)
+_UNPACKED = "unpacked-"
 _VERSION = re.compile(r"[-_.]v?\d[\w.-]*$")
 
 
 def ingest(
-    store: Store, path: Path, format: str | None = None, *, force: bool = False, progress: Progress = silent
+    store: Store,
+    path: Path,
+    format: str | None = None,
+    *,
+    force: bool = False,
+    progress: Progress = silent,
+    report: LoadReport | None = None,
 ) -> LoadReport:
     """Load a file, a folder or an archive into the graph; formats are recognised unless one is named.
 
     A folder or an archive is a release of a collection, which is known by its name without a version: what an earlier
-    release had and this one has not disappears from the graph.
+    release had and this one has not disappears from the graph. Each format of it is loaded by itself.
+
+    Args:
+        report: to be added to; it says what was loaded before an error as well.
 
     Raises:
         MissingFile: there is nothing at ``path``.
         BadSource: nothing of a known format is there.
-        TooMuchGone: more of the law would disappear than is believed, and ``force`` is not set.
+        TooMuchGone: more of the law would disappear than is believed (`ingest.loader.load_acts`), and ``force`` is not set.
+        GraphBusy: another process is writing, or unpacks an archive.
     """
+    report = LoadReport() if report is None else report
     if not path.exists():
         raise MissingFile(f"{path}: no such file or folder")
     if format is not None and format not in FORMAT_NAMES:
         raise BadSource(path, "", f"no such format: {format} (formats: {', '.join(FORMAT_NAMES)})")
     if format == service_public.SOURCE or (format is None and (path / service_public.FOLDERS[0]).is_dir()):
-        return _ingest_service_public(store, path, progress)
-    report = LoadReport()
+        report.include(_ingest_service_public(store, path, progress))
+        return report
     found = False
     for collection in _collections(path):
         found |= _ingest_collection(store, collection, format, report, force=force, progress=progress)
@@ -135,21 +159,23 @@ def _ingest_collection(
         stored = stored_sources(store)
         if collection.archive:
             sha256 = file_sha256(place, ",".join(f.reader for f in FORMATS))
-            marker = stored.rows.get(archive_name(collection.name))
-            if stored.whole and marker and marker["sha256"] == sha256:
-                report.unchanged_files += int(marker["records"])
+            known = archive_name(collection.name)
+            if stored.whole and stored.fingerprint(known) == sha256 and not (stored.waits(known) and stored.may_go_on(known)):
+                report.unchanged_files += int(stored.rows[known]["records"])
                 return True
-            store.home.mkdir(parents=True, exist_ok=True)
-            folder = Path(held.enter_context(TemporaryDirectory(dir=store.home, prefix="unpacked-")))
+            folder = held.enter_context(_folder_to_unpack(store.home))
             unpacked(place, folder)
             place = folder
         root = place if place.is_dir() else place.parent
         groups, others = _files(place, format, lambda format, path: _name(format, collection, root, path) in stored.rows)
         report.unrecognised += others
-        broken = 0
+        if not groups and not any(is_archive(path) for path in place.rglob("*")):
+            return False  # by mistake rather than a release without law
+        broken = waiting = 0
         for number, chosen in enumerate(FORMATS):
-            files = groups.get(chosen.name)
-            if not files:
+            files = groups.get(chosen.name, [])
+            wanted = collection.whole and format in (None, chosen.name)
+            if not files and not (wanted and _was_there(store.home, chosen, collection, stored)):
                 continue
             sources = [SourceFile(_name(chosen, collection, root, file), file, chosen.reader, number) for file in files]
             one = load_acts(
@@ -160,13 +186,32 @@ def _ingest_collection(
                 whole=collection.whole,
                 force=force,
                 progress=progress,
-                before_release=partial(_keep_rejected, store.home, chosen.name, collection),
+                before_release=partial(_keep_rejected, store.home, chosen.name, collection, {source.name for source in sources}),
             )
             report.include(one)
             broken += one.broken_files
+            waiting += one.waiting_files
         if collection.archive and format is None and not broken:
+            sha256 = waiting_sha256(sha256, stored_sources(store).law) if waiting else sha256
             remember_archive(store, collection.name, sha256, sum(map(len, groups.values())))
         return any(groups.values())
+
+
+@contextmanager
+def _folder_to_unpack(home: Path) -> Generator[Path]:
+    """A folder for what is in an archive; what killed loads left goes first. One archive at a time is unpacked in a home."""
+    with exclusive(home, "archives"):
+        for left in home.glob(f"{_UNPACKED}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        with TemporaryDirectory(dir=home, prefix=_UNPACKED) as folder:
+            yield Path(folder)
+
+
+def _was_there(home: Path, format: Format, collection: _Release, stored: StoredSources) -> bool:
+    """Whether an earlier release of a collection had files of a format, if only some that could not be read."""
+    name = f"{format.name}/{collection.name}"
+    waiting = any(record.source.startswith(f"{name}/") for record in quarantined(home).get(format.name, []))
+    return waiting or any(collection_of(id, stored.rows) == name for id in stored.rows)
 
 
 def _name(format: Format, collection: _Release, root: Path, file: Path) -> str:
@@ -206,40 +251,43 @@ def _is_of(format: Format, path: Path) -> bool:
         return False  # a pipe, a device, a file that may not be read
 
 
-def _keep_rejected(home: Path, format: str, collection: _Release, report: LoadReport) -> None:
-    """Quarantine what a load rejected, beside what still waits there from files that it passed over."""
-    if report.files:
-        if collection.archive:  # where a person finds it: what was unpacked goes again
-            report.rejected = [replace(record, path=str(collection.place.absolute())) for record in report.rejected]
-        waiting = [r for r in quarantined(home).get(format, []) if (r.source or r.file) not in report.files]
+def _keep_rejected(home: Path, format: str, collection: _Release, there: Collection[str], report: LoadReport) -> None:
+    """Quarantine what a load rejected, beside what still waits there from files that it passed over.
+
+    Args:
+        there: all files of a collection that is loaded whole: records of its others go.
+    """
+    if collection.archive:  # where a person finds it: what was unpacked goes again
+        report.rejected = [replace(record, path=str(collection.place.absolute())) for record in report.rejected]
+    before = quarantined(home).get(format, [])
+    waiting = [record for record in before if (record.source or record.file) not in report.files]
+    if collection.whole:
+        own = f"{format}/{collection.name}/"
+        waiting = [record for record in waiting if record.source in there or not record.source.startswith(own)]
+    if report.rejected or len(waiting) < len(before):
         write_quarantine(home, format, [*waiting, *report.rejected])
 
 
 def retry(store: Store, *, progress: Progress = silent) -> LoadReport:
     """Read the files again that have records in quarantine: what was mended is loaded, the rest stays there.
 
-    Raises:
-        MissingFile: one of the files is not where it was.
+    Files that are not where they were are ``missing`` in the report.
     """
     report = LoadReport()
-    missing: list[str] = []
     for format, records in quarantined(store.home).items():
         chosen = next((f for f in FORMATS if f.name == format), None)
         if chosen is None:
             continue
         number = FORMATS.index(chosen)
         places = {(record.path, record.source) for record in records if record.path}
-        missing += [path for path, _ in places if not Path(path).exists()]
+        report.missing += sorted({path for path, _ in places if not Path(path).exists()})
         there = sorted((path, source) for path, source in places if Path(path).exists())
         for archive in sorted({path for path, _ in there if is_archive(Path(path))}):
-            report.include(ingest(store, Path(archive), format, progress=progress))
+            ingest(store, Path(archive), format, progress=progress, report=report)
         sources = [SourceFile(source, Path(path), chosen.reader, number) for path, source in there if not is_archive(Path(path))]
         if sources:
-            keep = partial(_keep_rejected, store.home, format, _Release("", Path(), whole=False))
-            one = load_acts(store, sources, chosen.read_whole, progress=progress, before_release=keep)
-            report.include(one)
-    if missing:
-        raise MissingFile(f"{missing[0]}: no such file any more; ingest it from where it lies now")
+            keep = partial(_keep_rejected, store.home, format, _Release("", Path(), whole=False), ())
+            report.include(load_acts(store, sources, chosen.read_whole, progress=progress, before_release=keep))
     return report
 
 

@@ -7,7 +7,7 @@ constraints, the canonical dump and the import files take their columns from the
 from dataclasses import dataclass
 from typing import Literal
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Raised by one whenever the tables below change; a graph of a higher version is refused."""
 
 PropertyType = Literal["STRING", "INT64", "DOUBLE", "DATE", "STRING[]"]
@@ -128,6 +128,7 @@ NODES = (
             "source": "STRING",
             "split": "STRING",
             "split_by_dossier": "STRING",
+            "file": "STRING",
         },
     ),
     NodeLabel(

@@ -142,9 +142,12 @@ class Version:
 
     @property
     def id(self) -> str:
-        """The article's identifier, and the publisher's of the version, or its dates where it has none."""
-        dates = f"{self.valid_from or ''}..{self.valid_to or ''}"
-        return bounded(f"{self.article_id}@{self.source_id or dates}")
+        """The article's identifier, and the publisher's of the version, or its dates and a digest of its text.
+
+        Two wordings can have the same dates: those of no day, where an article changes twice on one.
+        """
+        own = f"{self.valid_from or ''}..{self.valid_to or ''}" + (f"~{self.text_sha256[:8]}" if self.text else "")
+        return bounded(f"{self.article_id}@{self.source_id or own}")
 
     @property
     def text_sha256(self) -> str:
@@ -178,7 +181,11 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class ActTree:
-    """One act with all that is below it, sections and articles in reading order."""
+    """One act with all that is below it, sections and articles in reading order.
+
+    ``wordings_dated`` says that the source knows since when each article reads as it does; where it does not, the first
+    day of an article is that of its act.
+    """
 
     act: Act
     sections: tuple[Section, ...]
@@ -187,6 +194,7 @@ class ActTree:
     rejected: tuple[Rejected, ...] = ()
     versions: tuple[Version, ...] = ()
     relations: tuple[Relation, ...] = ()
+    wordings_dated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

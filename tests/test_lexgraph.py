@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from schema.errors import BadQuery, LexgraphError
+from schema.errors import BadQuery, LexgraphError, MissingFile, TooMuchGone
 from tests.tiny_acts import SUBJECTS, write_acts
 from tests.tiny_law import BAKERS, article, bakers, code, section, statute, write_law
 
@@ -40,6 +40,37 @@ def test_ingest_then_index_then_search_finds_the_article(tmp_path: Path) -> None
     again = run(home, "ingest", str(tmp_path / "law"))
     assert "nothing changed" in again.stdout or "unchanged" in again.stdout
     assert "nothing changed" in run(home, "index").stdout
+
+
+def test_a_retry_tells_what_it_loaded_and_every_file_that_is_missing(tmp_path: Path) -> None:
+    paths = [statute(tmp_path / "acts", n, "Les fours.") for n in (1, 2, 3)]
+    good = paths[0].read_text("utf-8")
+    for path in paths:
+        path.write_text(path.read_text("utf-8").replace("country", "no country"), "utf-8")
+    assert run(tmp_path / "home", "ingest", str(tmp_path / "acts")).returncode
+    paths[0].write_text(good, "utf-8")
+    for path in paths[1:]:
+        path.unlink()
+    done = run(tmp_path / "home", "ingest", "--retry")
+    assert "quarantine: 1 acts created" in done.stdout
+    told = [line.split(": ")[1] for line in done.stderr.splitlines() if "no such file any more" in line]
+    assert told == list(map(str, paths[1:]))
+    assert done.returncode == MissingFile.exit_code
+
+
+def test_a_release_that_stops_tells_what_was_loaded_before(tmp_path: Path) -> None:
+    folder = tmp_path / "law"
+    statute(folder, 1, "Les fours.")
+    lines = [{"type": "act", "id": "be/pain", "title": "Loi"}, *({"type": "article", "text": f"Pain {n}."} for n in range(40))]
+    (folder / "law.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    assert run(tmp_path / "home", "ingest", str(folder)).returncode == 0
+    statute(folder, 1, "Les moulins.")
+    (folder / "law.jsonl").write_text("\n".join(map(json.dumps, lines[:2])), "utf-8")
+    stopped = run(tmp_path / "home", "ingest", str(folder))
+    assert "39 of 40 articles would disappear" in stopped.stderr
+    assert "nothing of jsonl/law was changed" in stopped.stderr
+    assert "1 articles changed" in stopped.stdout
+    assert stopped.returncode == TooMuchGone.exit_code
 
 
 def test_search_as_json_says_why_each_hit_is_there(tiny_home: Path) -> None:

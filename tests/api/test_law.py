@@ -217,3 +217,24 @@ def test_what_acts_do_to_each_other_is_shown_from_both_ends(tmp_path: Path) -> N
         assert ask(client, query, id=first, types=["CITES"])["act"]["relations"] == shown["relations"][1:]
         for other, type in ((second, "AMENDS"), (third, "CITES")):
             assert ask(client, query, id=other)["act"]["relatedBy"] == [{"type": type, "act": {"id": first}}]
+
+
+def test_an_article_reads_on_a_day_as_it_read_on_that_day(tmp_path: Path) -> None:
+    for year, text in ((2005, "Le four est déclaré."), (2010, "Le four est contrôlé."), (2020, "Le four est interdit.")):
+        path = statute(tmp_path / "acts", 1, text)
+        path.write_text(path.read_text("utf-8").replace('last_updated: "2001-02-01"', f'last_updated: "{year}-01-01"'), "utf-8")
+        ingest(EmbeddedStore(tmp_path), tmp_path / "acts")
+    with open_graph(tmp_path) as graph:
+        build_text_index(tmp_path, *read_corpus(graph), Bm25Options())
+    query = 'query($id: ID!, $on: Date!) { article(act: $id, number: "1er") { wording(on: $on) { text } } }'
+    with TestClient(make_app(Settings(home=tmp_path), no_model)) as client:
+        days = ("2001-01-31", "2001-02-01", "2009-12-31", "2010-01-01", "2019-12-31", "2026-01-01")
+        found = [ask(client, query, id="lu/leg-loi-2001-02-01-n1", on=day)["article"]["wording"] for day in days]
+    assert [wording and wording["text"] for wording in found] == [
+        None,
+        "Le four est déclaré.",
+        "Le four est déclaré.",
+        "Le four est contrôlé.",
+        "Le four est contrôlé.",
+        "Le four est interdit.",
+    ]

@@ -93,6 +93,22 @@ def test_articles_below_an_act_that_was_refused_do_not_become_those_of_the_act_b
     assert [place for place, _ in rejected(found)] == ["line 3, $.id", "line 4, $"]
 
 
+@pytest.mark.parametrize("line", ['{"type": "act", "id": "be/y"', "{", '{"typ": "act"}', '{"type": "article"}{"type": "act"'])
+def test_articles_behind_what_may_have_begun_an_act_do_not_become_those_of_the_act_before(line: str, tmp_path: Path) -> None:
+    article = {"type": "article", "number": "1", "text": "Un."}
+    found = read_lines(tmp_path, ACT, article, line, article, article, {"type": "act", "id": "be/z", "title": "Z"}, article)
+    assert [(t.act.id, len(t.articles)) for t in found if isinstance(t, ActTree)] == [("be/x", 1), ("be/z", 1)]
+    assert [reason for _, reason in rejected(found)][1:] == ["an article behind an unreadable line"] * 2
+
+
+@pytest.mark.parametrize("kind", ["article", "question"])
+def test_a_broken_article_or_question_leaves_the_rest_to_its_act(kind: str, tmp_path: Path) -> None:
+    article = {"type": "article", "number": "1", "text": "Un."}
+    found = read_lines(tmp_path, ACT, article, f'{{"type": "{kind}", "text": "un \\"type\\": \\"act\\"', article)
+    assert [(t.act.id, len(t.articles)) for t in found if isinstance(t, ActTree)] == [("be/x", 2)]
+    assert len(rejected(found)) == 1
+
+
 def test_what_comes_after_the_last_act_and_cannot_be_read_is_reported(tmp_path: Path) -> None:
     found = read_lines(tmp_path, ACT, {"type": "act", "id": "?"})
     assert [place for place, _ in rejected(found)] == ["line 2, $.id"]

@@ -1,22 +1,24 @@
 """Releases of a collection: what disappears, what stays as history, better sources, archives, quarantine and retry."""
 
 import json
+import shutil
 import tarfile
 from copy import deepcopy
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
-from cypher.embedded import EmbeddedStore, open_graph
+from cypher.embedded import EmbeddedStore, exclusive, open_graph
 from ingest import loader
 from ingest.difference import row_of
+from ingest.loader import LoadReport
 from ingest.quarantine import quarantined
+from ingest.questions import read_questions
 from ingest.sources import collection_name, ingest, retry
-from schema.errors import MissingFile, TooMuchGone
+from schema.errors import BadSource, GraphBusy, TooMuchGone
 from schema.records import Act, Article
 from tests.disturbance import dump
-from tests.ingest.small_texts import write_format
 from tests.tiny_law import (
     BAKERS,
     BAKERS_ID,
@@ -92,6 +94,77 @@ def test_a_release_that_drops_too_much_stops_and_changes_nothing(tmp_path: Path)
     assert not (tmp_path / "reading").exists()
 
 
+@pytest.mark.parametrize(("before", "after", "stops"), [(40, 19, True), (40, 20, False), (20, 9, True), (19, 1, False)])
+def test_a_release_that_drops_most_of_a_small_collection_stops(tmp_path: Path, before: int, after: int, stops: bool) -> None:
+    path = own_law(tmp_path / "own" / "law.jsonl", *range(before))
+    ingest(EmbeddedStore(tmp_path), path.parent)
+    own_law(path, *range(after))
+    if not stops:
+        assert ingest(EmbeddedStore(tmp_path), path.parent).removed["Article"] == before - after
+        return
+    with pytest.raises(TooMuchGone, match=f"{before - after} of {before} articles .* nothing of jsonl/own was changed"):
+        ingest(EmbeddedStore(tmp_path), path.parent)
+    assert ingest(EmbeddedStore(tmp_path), path.parent, force=True).removed["Article"] == before - after
+
+
+def test_what_was_loaded_before_a_release_stops_is_reported(tmp_path: Path) -> None:
+    folder = own_law(tmp_path / "law" / "law.jsonl", *range(30)).parent
+    statute(folder, 1, "Les fours.")
+    ingest(EmbeddedStore(tmp_path), folder)
+    own_law(folder / "law.jsonl", 1)
+    statute(folder, 1, "Les moulins.")
+    report = LoadReport()
+    with pytest.raises(TooMuchGone, match="nothing of jsonl/law was changed"):
+        ingest(EmbeddedStore(tmp_path), folder, report=report)
+    assert dict(report.changed)["Article"] == 1
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["folder", "archive"])
+def test_the_law_of_a_format_goes_with_its_last_file(tmp_path: Path, packed: bool) -> None:
+    folder, home = tmp_path / "law", tmp_path / "home"
+
+    def release() -> Path:
+        if not packed:
+            return folder
+        with tarfile.open(tmp_path / "law.tar", "w") as archive:
+            archive.add(folder, "law")
+        return tmp_path / "law.tar"
+
+    own_law(folder / "law.jsonl", 1)
+    statute(folder, 1, "Les fours.")
+    ingest(EmbeddedStore(home), release())
+    ingest(EmbeddedStore(home), own_law(tmp_path / "other" / "law.jsonl", 1, act="be/four"))
+    (folder / "law.jsonl").unlink()
+    ingest(EmbeddedStore(home), release(), "legalize")
+    assert "be/pain" in ids(home), "of one format alone the others say nothing"
+    report = ingest(EmbeddedStore(home), release())
+    assert (report.gone_files, report.removed["Act"]) == (1, 1)
+    assert ids(home) == ["be/four", "lu/leg-loi-2001-02-01-n1"]
+
+
+def test_a_folder_without_any_law_is_a_mistake_rather_than_a_release(tmp_path: Path) -> None:
+    path = own_law(tmp_path / "own" / "law.jsonl", 1)
+    ingest(EmbeddedStore(tmp_path), path.parent)
+    path.unlink()
+    with pytest.raises(BadSource, match="no file of a known format"):
+        ingest(EmbeddedStore(tmp_path), path.parent)
+    assert ids(tmp_path) == ["be/pain"]
+
+
+def test_what_a_killed_load_had_unpacked_goes_and_what_another_unpacks_stays(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    left = home / "unpacked-killed"
+    (left / "law").mkdir(parents=True)
+    archive = tmp_path / "own.tar"
+    with tarfile.open(archive, "w") as packed:
+        packed.add(own_law(tmp_path / "law.jsonl", 1), "law.jsonl")
+    with exclusive(home, "archives"), pytest.raises(GraphBusy):
+        ingest(EmbeddedStore(home), archive)
+    assert left.exists()
+    assert ingest(EmbeddedStore(home), archive).created["Act"] == 1
+    assert not list(home.glob("unpacked-*"))
+
+
 def test_a_small_loss_needs_no_force(tmp_path: Path) -> None:
     assert (loader.DROP_SHARE, loader.DROP_ARTICLES) == (0.05, 100)
     ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law", bakers()))
@@ -151,6 +224,44 @@ def test_a_wording_that_gives_way_is_kept_with_its_days(tmp_path: Path) -> None:
     ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law", deepcopy(newer)))
     with open_graph(tmp_path) as graph:
         assert len(graph.rows("versions", ids=[f"{BAKERS_ID}/L111-1"])) == 1
+
+
+def consolidated(folder: Path, updated: str, text: str) -> Path:
+    """A release of a Luxembourg act of 2001, whose source says when it was consolidated and not since when its words hold."""
+    path = statute(folder, 1, text)
+    path.write_text(path.read_text("utf-8").replace('last_updated: "2001-02-01"', f'last_updated: "{updated}"'), "utf-8")
+    return folder
+
+
+def wordings(home: Path, article: str) -> list[tuple[date | None, date | None, str]]:
+    """All wordings of an article by their days, the present one last."""
+    with open_graph(home) as graph:
+        rows = [*graph.rows("versions", ids=[article]), *graph.rows("articles_by_id", ids=[article])]
+    return [(row["valid_from"], row["valid_to"], row["text"]) for row in rows]
+
+
+def test_every_wording_is_kept_with_its_days_where_the_source_dates_the_act_alone(tmp_path: Path) -> None:
+    store, article = EmbeddedStore(tmp_path), "lu/leg-loi-2001-02-01-n1/1er"
+    for year, text in ((2005, "Texte A."), (2010, "Texte B."), (2020, "Texte C.")):
+        for _ in range(2):
+            ingest(store, consolidated(tmp_path / "acts", f"{year}-01-01", text))
+            seen = dump(tmp_path)
+            assert not ingest(store, tmp_path / "acts").anything_changed
+            assert dump(tmp_path) == seen
+    first, second, third = date(2001, 2, 1), date(2010, 1, 1), date(2020, 1, 1)
+    kept = [(first, second, "Texte A."), (second, third, "Texte B.")]
+    assert wordings(tmp_path, article) == [*kept, (third, None, "Texte C.")]
+    # The act is written anew, the article is not: it has read so since 2020.
+    ingest(store, consolidated(tmp_path / "acts", "2021-01-01", "Texte C."))
+    assert wordings(tmp_path, article) == [*kept, (third, None, "Texte C.")]
+    today = datetime.now(UTC).date()
+    for text in ("Texte C corrigé.", "Texte C deux fois corrigé.", "Texte C bien corrigé."):
+        ingest(store, consolidated(tmp_path / "acts", "2020-01-01", text))
+    assert sorted(wordings(tmp_path, article)[:-1], key=str) == sorted(
+        [*kept, (third, today, "Texte C."), (today, today, "Texte C corrigé."), (today, today, "Texte C deux fois corrigé.")],
+        key=str,
+    )
+    assert wordings(tmp_path, article)[-1] == (today, None, "Texte C bien corrigé.")
 
 
 def test_the_dates_of_other_versions_are_records_and_answer_what_was_in_force(tmp_path: Path) -> None:
@@ -215,6 +326,53 @@ def test_what_was_passed_over_in_an_archive_is_unpacked_again_when_it_is_wanted(
     assert ids(home) == [BAKERS_ID, MILLERS_ID]
 
 
+@pytest.mark.parametrize("packed", [False, True], ids=["folder", "archive"])
+def test_law_that_another_collection_took_over_is_given_back_when_that_one_drops_it(tmp_path: Path, packed: bool) -> None:
+    mine = statute(tmp_path / "mine", 1, "Les fours.").parent
+    statute(mine, 2, "Les moulins.")
+    if packed:
+        with tarfile.open(tmp_path / "mine.tar", "w") as archive:
+            archive.add(mine, "mine")
+        mine = tmp_path / "mine.tar"
+    home = tmp_path / "home"
+    ingest(EmbeddedStore(home), mine)
+    other = statute(tmp_path / "other", 1, "Les fours.")
+    statute(tmp_path / "other", 3, "Les pelles.")
+    ingest(EmbeddedStore(home), other.parent)
+    other.unlink()
+    ingest(EmbeddedStore(home), other.parent)
+    assert ids(home) == ["lu/leg-loi-2001-02-02-n2", "lu/leg-loi-2001-02-03-n3"]
+    assert ingest(EmbeddedStore(home), mine).created["Act"] == 1
+    assert ids(home) == [f"lu/leg-loi-2001-02-0{n}-n{n}" for n in (1, 2, 3)]
+
+
+def test_an_act_of_two_files_is_that_of_the_other_when_its_own_goes(tmp_path: Path) -> None:
+    folder, store = tmp_path / "own", EmbeddedStore(tmp_path)
+    first = own_law(folder / "a.jsonl", 1)
+    own_law(folder / "b.jsonl", 1, 2)
+    (repeated,) = ingest(store, folder).rejected
+    assert repeated.reason == "repeated identifier: act be/pain was read from jsonl/own/a.jsonl already"
+    first.unlink()
+    for _ in range(2):
+        ingest(store, folder)
+    assert ids(tmp_path) == ["be/pain"]
+    assert quarantined(tmp_path) == {}
+
+
+def test_a_file_that_was_first_loaded_by_a_retry_goes_with_its_release(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "acts"
+    statute(folder, 1, "Les fours.")
+    bad = statute(folder, 2, "Les moulins.")
+    good = bad.read_text("utf-8")
+    bad.write_text(good.replace("country", "no country"), "utf-8")
+    ingest(EmbeddedStore(home), folder)
+    bad.write_text(good, "utf-8")
+    assert retry(EmbeddedStore(home)).created["Act"] == 1
+    bad.unlink()
+    assert ingest(EmbeddedStore(home), folder).removed["Act"] == 1
+    assert ids(home) == ["lu/leg-loi-2001-02-01-n1"]
+
+
 def test_files_of_one_name_in_two_collections_are_two_files(tmp_path: Path) -> None:
     for n, collection in enumerate(("north", "south"), 1):
         bad = statute(tmp_path / "acts", n, f"Les fours du {collection}.")
@@ -240,22 +398,131 @@ def test_an_archive_read_for_one_format_is_read_again_for_the_others(tmp_path: P
     assert ingest(EmbeddedStore(home), archive).created["Act"] == 2
 
 
-def test_a_question_that_names_what_the_graph_lacks_waits_in_the_quarantine_until_it_is_there(tmp_path: Path) -> None:
-    write_format(tmp_path / "jsonl", "jsonl")
-    path = tmp_path / "jsonl" / "own.jsonl"
-    good = path.read_text(encoding="utf-8")
-    lines = [json.loads(line) for line in good.splitlines()]
-    (asked,) = (line for line in lines if line["type"] == "question")
-    asked["relevant"] = [*asked["relevant"], "nowhere"]
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    home = tmp_path / "home"
-    report = ingest(EmbeddedStore(home), tmp_path / "jsonl")
-    assert report.created["Question"] == 1
+def write_lines(path: Path, *rows: object) -> Path:
+    """A file of the project's own lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    return path
+
+
+def own_law(path: Path, *numbers: int, act: str = "be/pain") -> Path:
+    """An act in lines of one's own."""
+    articles = [{"type": "article", "number": str(n), "text": f"Le pain n° {n}."} for n in numbers]
+    return write_lines(path, {"type": "act", "id": act, "title": "Loi sur le pain"}, *articles)
+
+
+def asked(path: Path, *serials: int, text: str = "Quel pain ?", about: str = "be/pain/1") -> Path:
+    """Questions of one source and one split in lines of one's own."""
+    shared = {"type": "question", "source": "mine", "split": "test", "text": text, "relevant": [about]}
+    return write_lines(path, *(shared | {"id": f"q{n}"} for n in serials))
+
+
+def questions(home: Path) -> dict[str, str]:
+    """Text by identifier."""
+    with open_graph(home) as graph:
+        return {question.id: question.text for question in read_questions(graph, "mine")}
+
+
+def test_questions_come_change_and_go_with_their_file_and_leave_those_of_others(tmp_path: Path) -> None:
+    folder, store = tmp_path / "own", EmbeddedStore(tmp_path)
+    own_law(folder / "law.jsonl", 1)
+    first, second = asked(folder / "a.jsonl", 1, 2), asked(folder / "b.jsonl", 3)
+    assert ingest(store, folder).created["Question"] == 3
+    asked(first, 1, 2, text="Lequel ?")
+    assert dict(ingest(store, folder).changed)["Question"] == 2
+    assert questions(tmp_path) == {"mine/q1": "Lequel ?", "mine/q2": "Lequel ?", "mine/q3": "Quel pain ?"}
+    asked(first, 2, text="Lequel ?")
+    assert ingest(store, first).removed["Question"] == 1
+    assert questions(tmp_path) == {"mine/q2": "Lequel ?", "mine/q3": "Quel pain ?"}
+    second.unlink()
+    assert ingest(store, folder).removed["Question"] == 1
+    assert questions(tmp_path) == {"mine/q2": "Lequel ?"}
+    first.rename(folder / "c.jsonl")
+    assert not ingest(store, folder).removed["Question"]
+    (folder / "c.jsonl").write_text("", "utf-8")
+    assert questions(tmp_path) == {"mine/q2": "Lequel ?"}
+
+
+def test_a_question_of_two_files_is_that_of_the_other_when_its_own_goes(tmp_path: Path) -> None:
+    folder, store = tmp_path / "own", EmbeddedStore(tmp_path)
+    own_law(folder / "law.jsonl", 1)
+    first = asked(folder / "a.jsonl", 1)
+    asked(folder / "b.jsonl", 1, 2, text="Lequel ?")
+    (repeated,) = ingest(store, folder).rejected
+    assert (repeated.file, repeated.place) == ("b.jsonl", "mine/q1")
+    assert repeated.reason == "repeated identifier: it was read from jsonl/own/a.jsonl already"
+    assert questions(tmp_path) == {"mine/q1": "Quel pain ?", "mine/q2": "Lequel ?"}
+    first.unlink()
+    for _ in range(2):
+        ingest(store, folder)
+    assert questions(tmp_path) == {"mine/q1": "Lequel ?", "mine/q2": "Lequel ?"}
+    assert quarantined(tmp_path) == {}
+
+
+@pytest.mark.parametrize("how", ["its file", "its folder", "retry"])
+def test_a_question_that_names_what_the_graph_lacks_waits_in_the_quarantine_until_it_is_there(tmp_path: Path, how: str) -> None:
+    home, folder = tmp_path / "home", tmp_path / "own"
+    own_law(folder / "law.jsonl", 1)
+    path = asked(folder / "questions.jsonl", 1, about="be/four/1")
+    for _ in range(2):
+        ingest(EmbeddedStore(home), folder)
     (waiting,) = quarantined(home)["jsonl"]
-    assert (waiting.file, waiting.reason) == ("own.jsonl", "names articles that the graph lacks: nowhere")
-    path.write_text(good, encoding="utf-8")
-    assert retry(EmbeddedStore(home)).rejected == []
+    assert (waiting.file, waiting.reason) == ("questions.jsonl", "names articles that the graph lacks: be/four/1")
+    store = EmbeddedStore(home)
+    stamp = store.stamp()
+    for again in (ingest(store, folder), retry(store)):
+        assert (again.read_files, again.anything_changed) == (0, False), "nothing has come"
+    assert store.stamp() == stamp
+    assert quarantined(home)["jsonl"] == [waiting]
+    ingest(store, own_law(tmp_path / "other" / "law.jsonl", 1, act="be/four"))
+    report = retry(store) if how == "retry" else ingest(store, path if how == "its file" else folder)
+    assert (report.rejected, report.created["Question"], report.read_files) == ([], 1, 1)
+    assert questions(home) == {"mine/q1": "Quel pain ?"}
     assert quarantined(home) == {}
+    assert not ingest(store, folder).read_files
+
+
+def test_a_question_finds_what_comes_beside_it(tmp_path: Path) -> None:
+    folder, store = tmp_path / "own", EmbeddedStore(tmp_path)
+    asked(folder / "a.jsonl", 1, about="be/pain/2")
+    own_law(folder / "law.jsonl", 1)
+    ingest(store, folder)
+    assert questions(tmp_path) == {}
+    own_law(folder / "law.jsonl", 1, 2)
+    assert ingest(store, folder).created["Question"] == 1
+
+
+def test_an_archive_whose_questions_wait_is_unpacked_again_when_there_is_other_law(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = EmbeddedStore(tmp_path / "home")
+    archive = tmp_path / "own.tar"
+    with tarfile.open(archive, "w") as packed:
+        packed.add(asked(tmp_path / "questions.jsonl", 1), "questions.jsonl")
+    ingest(store, archive)
+    with monkeypatch.context() as without:
+        without.setattr("ingest.sources.unpacked", lambda *_: pytest.fail("it was unpacked again"))
+        ingest(store, archive)
+    ingest(store, own_law(tmp_path / "law" / "law.jsonl", 1))
+    assert ingest(store, archive).created["Question"] == 1
+    monkeypatch.setattr("ingest.sources.unpacked", lambda *_: pytest.fail("it was unpacked again"))
+    assert ingest(store, archive).unchanged_files == 1
+
+
+def test_questions_of_a_graph_of_an_older_schema_learn_their_file_from_the_next_load(tmp_path: Path) -> None:
+    folder, store = tmp_path / "own", EmbeddedStore(tmp_path)
+    own_law(folder / "law.jsonl", 1)
+    path = asked(folder / "a.jsonl", 1)
+    ingest(store, folder)
+    whole = dump(tmp_path)
+    with store.writing() as graph:
+        graph._run("ALTER TABLE Question DROP file", {})  # pyright: ignore[reportPrivateUsage]
+        graph.write("set_schema_version", schema_version=3)
+    assert store.migrate() == (3, 4)
+    assert not ingest(store, folder).anything_changed
+    assert dump(tmp_path) == whole
+    path.unlink()
+    assert ingest(store, folder).removed["Question"] == 1
 
 
 def test_what_acts_do_to_each_other_is_linked_whichever_comes_first(tmp_path: Path) -> None:
@@ -276,6 +543,27 @@ def test_what_acts_do_to_each_other_is_linked_whichever_comes_first(tmp_path: Pa
     with open_graph(tmp_path) as graph:
         assert graph.rows("relations_of_acts", ids=[later]) == []
         assert len(graph.rows("outside_relations_of_acts", ids=[later])) == 2
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)], ids=["amended act first", "amending act first"])
+def test_what_an_act_does_to_another_is_one_edge_in_whatever_order_they_come(tmp_path: Path, order: tuple[int, int]) -> None:
+    """The metadata and the title of the second act name the first; one of them is enough."""
+    folder, later = tmp_path / "acts", "lu/leg-loi-2001-02-02-n2"
+    written = {
+        1: lambda: statute(folder, 1, "Les fours sont déclarés."),
+        2: lambda: statute(
+            folder,
+            2,
+            "Les fours sont inspectés.",
+            title="Loi du 2 février 2001 modifiant la loi du 1er février 2001 concernant les fours",
+            modifies="/eli/etat/leg/loi/2001/02/01/n1/jo",
+        ),
+    }
+    for serial in order:
+        ingest(EmbeddedStore(tmp_path), written[serial]())
+    with open_graph(tmp_path) as graph:
+        (row,) = graph.rows("relations_of_acts", ids=[later])
+    assert (row["type"], row["target"], row["basis"]) == ("AMENDS", "lu/leg-loi-2001-02-01-n1", "metadata")
 
 
 def test_citations_in_words_find_their_act_when_it_comes(tmp_path: Path) -> None:
@@ -334,11 +622,36 @@ def test_what_was_mended_leaves_the_quarantine_by_a_retry(tmp_path: Path) -> Non
     assert dict(report.created) == {"Act": 1, "Article": 2, "Section": 0}
     assert quarantined(home) == {}
     assert ids(home) == [BAKERS_ID, "lu/leg-loi-2001-02-01-n1"]
-    (folder / f"{BAKERS}.json").write_text(json.dumps(bakers())[:-5], encoding="utf-8")
+
+
+def test_a_retry_says_which_files_are_missing_and_loads_the_others(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "acts"
+    paths = [statute(folder, n, "Les fours.") for n in (1, 2, 3)]
+    good = paths[0].read_text("utf-8")
+    for path in paths:
+        path.write_text(path.read_text("utf-8").replace("country", "no country"), "utf-8")
     ingest(EmbeddedStore(home), folder)
-    (folder / f"{BAKERS}.json").unlink()
-    with pytest.raises(MissingFile, match="no such file any more"):
-        retry(EmbeddedStore(home))
+    paths[0].write_text(good, "utf-8")
+    for path in paths[1:]:
+        path.unlink()
+    report = retry(EmbeddedStore(home))
+    assert (report.created["Act"], report.missing) == (1, list(map(str, paths[1:])))
+
+
+def test_what_a_release_no_longer_has_leaves_the_quarantine(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "acts"
+    bad = statute(folder, 1, "Les fours.")
+    bad.write_text(bad.read_text("utf-8").replace("country", "no country"), "utf-8")
+    (tmp_path / "other").mkdir()
+    elsewhere = Path(shutil.copy(bad, tmp_path / "other"))
+    law = own_law(folder / "law.jsonl", 1)
+    for place in (folder, elsewhere.parent):
+        ingest(EmbeddedStore(home), place)
+    bad.unlink()
+    ingest(EmbeddedStore(home), law)
+    assert len(quarantined(home)["legalize"]) == 2, "a file alone says nothing of others"
+    ingest(EmbeddedStore(home), folder)
+    assert [record.path for record in quarantined(home)["legalize"]] == [str(elsewhere)]
 
 
 def test_a_range_is_an_edge_to_each_of_its_articles_and_grows_with_its_statute(tmp_path: Path) -> None:
