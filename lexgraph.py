@@ -176,24 +176,23 @@ def index(context: typer.Context) -> None:
     """Make the text index of the law in the graph, and embed law that is new to the active model; what is there stays."""
     from gnn.versions import make_ready
     from search.act_texts import act_texts_folder, build_act_texts
-    from search.corpus import read_corpus
+    from search.corpus import read_corpus, steady_law
     from search.text_index import build_text_index, remove_other_indexes
 
     run: _Run = context.obj
     server = text_server(run.settings)
     with run.graph() as graph, run.store.exclusive("index"):
-        law = graph.rows("graph_row")[0]["corpus_sha256"]
-        if not law and graph.rows("acts"):
-            raise NotReady("the law is being loaded, or its load was cut off: run `lexgraph ingest` again")
-        folder = index_folder(run.home, law, run.bm25, server=server)
-        active = active_id(graph)
-        if active is not None:
-            fetch_model(run.home, run.shelf, active)
-        stale = active is not None and read_card(run.home, active)["corpus_sha256"] != law
-        if folder.is_dir() and server is None and not stale and act_texts_folder(run.home, law).is_dir():
-            out.print(f"index {folder.name}: nothing changed")
-            return
-        corpus, text = read_corpus(graph)
+        with steady_law(graph) as law:
+            folder = index_folder(run.home, law, run.bm25, server=server)
+            active = active_id(graph)
+            if active is not None:
+                fetch_model(run.home, run.shelf, active)
+            stale = active is not None and read_card(run.home, active)["corpus_sha256"] != law
+            if folder.is_dir() and server is None and not stale and act_texts_folder(run.home, law).is_dir():
+                out.print(f"index {folder.name}: nothing changed")
+                return
+            corpus, text = read_corpus(graph)
+            acts = graph.rows("acts")
         if not corpus.articles:
             raise NotReady("the graph holds no article: run `lexgraph ingest`")
         if server is not None:  # first: the folder says that the server has it all
@@ -203,8 +202,8 @@ def index(context: typer.Context) -> None:
             # Before the index is there: whoever sees it finds all its articles embedded.
             made = make_ready(run.store, graph, corpus, text, active, threads=run.settings.threads, progress=run.progress)
             out.print(f"model {active}: {made:,} articles and sections embedded", markup=False, soft_wrap=True)
-        build_text_index(run.home, corpus, text, run.bm25, server=server, progress=run.progress)
-        build_act_texts(run.home, corpus, text, graph.rows("acts"), progress=run.progress)
+        folder = build_text_index(run.home, corpus, text, run.bm25, server=server, progress=run.progress)
+        build_act_texts(run.home, corpus, text, acts, progress=run.progress)
         out.print(f"index {folder.name}: {len(corpus.articles):,} articles")
         remove_other_indexes(run.home, folder.name)
 
@@ -223,7 +222,7 @@ def train(
     from gnn.retraining import train_recipe
     from gnn.training import dismiss, follow
     from ingest.questions import read_questions
-    from search.corpus import read_corpus
+    from search.corpus import read_corpus, steady_law
 
     run: _Run = context.obj
     chosen = load_recipe(recipe or run.settings.recipe)
@@ -232,9 +231,10 @@ def train(
             follow(team)
             return
         with run.graph() as graph, run.store.exclusive("models") as check_lock:
-            index = run.index(graph)
-            _, text = read_corpus(graph)
-            questions = read_questions(graph, chosen.questions)
+            with steady_law(graph):
+                index = run.index(graph)
+                _, text = read_corpus(graph)
+                questions = read_questions(graph, chosen.questions)
             report = train_recipe(
                 run.store,
                 graph,
@@ -273,17 +273,19 @@ def _retrain(run: _Run, recipe: str | None) -> tuple[int, str]:
     from gnn.schedule import Gate
     from gnn.schedule import retrain as retrain_once
     from ingest.questions import read_questions
-    from search.corpus import read_corpus
+    from search.corpus import read_corpus, steady_law
 
     chosen = load_recipe(recipe or run.settings.recipe)
     gate = Gate(run.settings.gate_metric, run.settings.gate_significance)
     with run.store.exclusive("models") as check_lock, run.graph() as graph:
-        _, text = read_corpus(graph)
-        questions = read_questions(graph, chosen.questions)
+        with steady_law(graph):
+            index = run.index(graph)
+            _, text = read_corpus(graph)
+            questions = read_questions(graph, chosen.questions)
         report = retrain_once(
             run.store,
             graph,
-            run.index(graph),
+            index,
             text,
             questions,
             chosen,
@@ -348,15 +350,16 @@ def models(
 
 def _make_ready(run: _Run, id: str) -> None:
     from gnn.versions import make_ready
-    from search.corpus import read_corpus
+    from search.corpus import read_corpus, steady_law
 
     with run.graph() as graph:
         fetch_model(run.home, run.shelf, id)
-        index = run.index(graph)
-        stale = read_card(run.home, id)["corpus_sha256"] != index.corpus.sha256
-        if stale or graph.vectors is not None:
+        with steady_law(graph) as law:
+            run.index(graph)
+            if read_card(run.home, id)["corpus_sha256"] == law and graph.vectors is None:
+                return
             corpus, text = read_corpus(graph)
-            make_ready(run.store, graph, corpus, text, id, threads=run.settings.threads, progress=run.progress)
+        make_ready(run.store, graph, corpus, text, id, threads=run.settings.threads, progress=run.progress)
 
 
 @models_app.command()

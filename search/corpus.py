@@ -6,7 +6,8 @@ An index position is a place in this order; every text index and every matrix of
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -17,7 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from cypher.graph import Graph, Row
-from schema.errors import NotFound
+from schema.errors import GraphBusy, LexgraphError, NotFound, NotReady
 from schema.identifiers import number_stem
 
 Ints = npt.NDArray[np.int32]
@@ -212,8 +213,45 @@ class CorpusText:
         return path[::-1]
 
 
+@contextmanager
+def steady_law(graph: Graph) -> Generator[str]:
+    """Around several reads that belong to one law; gives its fingerprint.
+
+    On a server each read is a transaction of its own, and an ingest may end between two of them.
+
+    Raises:
+        GraphBusy: another process changed the law meanwhile; what was read is of no use.
+        NotReady: the law is being loaded, or its load was cut off.
+    """
+    law = _fingerprint(graph)
+    if not law and graph.rows("acts"):
+        raise NotReady("the law is being loaded, or its load was cut off: run `lexgraph ingest` again")
+    changed = "the law changed while it was read: try again"
+    try:
+        yield law
+    except Exception as error:  # rows that do not fit together, as an article whose act came later
+        if isinstance(error, LexgraphError) or _fingerprint(graph) == law:
+            raise
+        raise GraphBusy(changed) from None
+    if _fingerprint(graph) != law:
+        raise GraphBusy(changed)
+
+
+def _fingerprint(graph: Graph) -> str:
+    return graph.rows("graph_row")[0]["corpus_sha256"]
+
+
 def read_corpus(graph: Graph) -> tuple[Corpus, CorpusText]:
-    """The corpus of a graph, with its words."""
+    """The corpus of a graph, with its words.
+
+    Raises:
+        GraphBusy, NotReady: as `steady_law`.
+    """
+    with steady_law(graph) as law:
+        return _read_corpus(graph, law)
+
+
+def _read_corpus(graph: Graph, law: str) -> tuple[Corpus, CorpusText]:
     acts = graph.rows("acts")
     below: dict[str, list[tuple[int, bool, Row]]] = defaultdict(list)
     for row in graph.rows("corpus_sections"):
@@ -245,7 +283,7 @@ def read_corpus(graph: Graph) -> tuple[Corpus, CorpusText]:
     pairs = sorted((position[r["article"]], position[r["target"]]) for r in graph.rows("corpus_citations"))
     stems = [(row["act_id"], number_stem(row["number"]) or row["id"]) for row in articles]
     corpus = Corpus(
-        sha256=graph.rows("graph_row")[0]["corpus_sha256"],
+        sha256=law,
         acts=[act["id"] for act in acts],
         sections=[row["id"] for row in sections],
         articles=[row["id"] for row in articles],
