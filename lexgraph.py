@@ -174,7 +174,7 @@ _LAW_LABELS = ("Act", "Section", "Article", "Version", "Question")
 @app.command()
 def index(context: typer.Context) -> None:
     """Make the text index of the law in the graph, and embed law that is new to the active model; what is there stays."""
-    from gnn.versions import make_ready
+    from gnn.versions import is_ready, make_ready
     from search.act_texts import act_texts_folder, build_act_texts
     from search.corpus import read_corpus, steady_law
     from search.text_index import build_text_index, remove_other_indexes
@@ -187,21 +187,21 @@ def index(context: typer.Context) -> None:
             active = active_id(graph)
             if active is not None:
                 fetch_model(run.home, run.shelf, active)
-            stale = active is not None and read_card(run.home, active)["corpus_sha256"] != law
-            if folder.is_dir() and server is None and not stale and act_texts_folder(run.home, law).is_dir():
+            embedded = active is None or is_ready(run.store, graph, active, law)
+            if folder.is_dir() and server is None and embedded and act_texts_folder(run.home, law).is_dir():
                 out.print(f"index {folder.name}: nothing changed")
                 return
             corpus, text = read_corpus(graph)
             acts = graph.rows("acts")
         if not corpus.articles:
             raise NotReady("the graph holds no article: run `lexgraph ingest`")
-        if server is not None:  # first: the folder says that the server has it all
-            loaded = server.load(corpus, text, run.bm25, progress=run.progress)
-            out.print(f"{server.address}: {loaded}", markup=False, soft_wrap=True)
-        if active is not None and stale:
-            # Before the index is there: whoever sees it finds all its articles embedded.
+        if active is not None and not embedded:
+            # Before the index is there, here or on a server: whoever sees it finds all its articles embedded.
             made = make_ready(run.store, graph, corpus, text, active, threads=run.settings.threads, progress=run.progress)
             out.print(f"model {active}: {made:,} articles and sections embedded", markup=False, soft_wrap=True)
+        if server is not None:  # before the folder, which says that the server has it all
+            loaded = server.load(corpus, text, run.bm25, progress=run.progress)
+            out.print(f"{server.address}: {loaded}", markup=False, soft_wrap=True)
         folder = build_text_index(run.home, corpus, text, run.bm25, server=server, progress=run.progress)
         build_act_texts(run.home, corpus, text, acts, progress=run.progress)
         out.print(f"index {folder.name}: {len(corpus.articles):,} articles")
@@ -349,14 +349,14 @@ def models(
 
 
 def _make_ready(run: _Run, id: str) -> None:
-    from gnn.versions import make_ready
+    from gnn.versions import is_ready, make_ready
     from search.corpus import read_corpus, steady_law
 
     with run.graph() as graph:
         fetch_model(run.home, run.shelf, id)
         with steady_law(graph) as law:
             run.index(graph)
-            if read_card(run.home, id)["corpus_sha256"] == law and graph.vectors is None:
+            if is_ready(run.store, graph, id, law):
                 return
             corpus, text = read_corpus(graph)
         make_ready(run.store, graph, corpus, text, id, threads=run.settings.threads, progress=run.progress)
@@ -631,10 +631,10 @@ def doctor(context: typer.Context) -> None:
     failed = False
     for name, check in (("graph", _check_graph), ("text index", _check_index), ("model", _check_model)):
         try:
-            out.print(f"ok    {name}: {check(run)}", markup=False)
+            out.print(f"ok    {name}: {check(run)}", markup=False, soft_wrap=True)
         except LexgraphError as error:
             failed = True
-            out.print(f"FAIL  {name}: {error}", markup=False)
+            out.print(f"FAIL  {name}: {error}", markup=False, soft_wrap=True)
     if failed:
         raise typer.Exit(1)
 
@@ -657,7 +657,10 @@ def _check_model(run: _Run) -> str:
         model = active_model(run.home, graph, run.index(graph).corpus, run.settings.threads, run.shelf)
         if model is None:
             raise NotReady("no model is active: run `lexgraph train`")
-        if read_card(run.home, model.id)["corpus_sha256"] != graph.rows("graph_row")[0]["corpus_sha256"]:
+        law = graph.rows("graph_row")[0]["corpus_sha256"]
+        if graph.vectors is not None and not graph.vectors.hold(model.id, law):
+            raise NotReady(f"{model.id}: the server does not hold its vectors of this law: run `lexgraph index`")
+        if read_card(run.home, model.id)["corpus_sha256"] != law:
             unseen = int((model.bias == -float("inf")).sum())
             if unseen:
                 raise NotReady(f"{model.id} has no embedding of {unseen:,} articles: run `lexgraph index`")

@@ -25,7 +25,9 @@ MATCH (m:Model {id: $id}) SET m.status = 'active', m.activated = $now;
 // engine: neo4j
 MATCH (g:Graph {id: 'graph'})
 OPTIONAL MATCH (m:Model {status: 'active'})
-RETURN g.corpus_sha256 AS corpus_sha256, g.questions_sha256 AS questions_sha256, max(m.id) AS active;
+WITH g, max(m.id) AS active
+OPTIONAL MATCH (v:Vectors {id: active})
+RETURN g.corpus_sha256 AS corpus_sha256, g.questions_sha256 AS questions_sha256, active, v.corpus_sha256 AS embedded;
 
 // name: create_run
 CREATE (:Run {

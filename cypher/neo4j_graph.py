@@ -404,7 +404,7 @@ class Neo4jStore:
                 lease.give_back()
 
     def stamp(self) -> object | None:
-        """Fingerprint of the law, the active model and the version of the law's vectors."""
+        """Fingerprints of the law and of the questions, the active model, and the law that its vectors are of."""
         if not self._watching:  # kept: a look every few seconds is not worth a new connection each time
             self._watching.append(self._open(CONNECT_S))
         return graph_stamp(self._watching[0])

@@ -275,7 +275,7 @@ MATCH (n) RETURN label(n) AS label, count(*) AS n ORDER BY label;
 
 // name: counts
 // engine: neo4j
-MATCH (n) RETURN labels(n)[0] AS label, count(*) AS n ORDER BY label;
+MATCH (n) WHERE NOT n:Lock AND NOT n:Vectors RETURN labels(n)[0] AS label, count(*) AS n ORDER BY label;
 
 // name: act_citations_into
 UNWIND $ids AS id

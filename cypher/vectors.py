@@ -3,6 +3,7 @@
 Versions stand beside each other: one is written, its indexes awaited, and only then is it made the active one.
 """
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from schema.errors import NotReady
+from schema.errors import GraphBusy, LexgraphError, NotReady, QueryTimeout, ServerUnavailable, StorageFull
 
 Matrix = npt.NDArray[np.float32]
 Rows = list[dict[str, Any]]
@@ -89,6 +90,11 @@ def property_of(model: str) -> str:
     return "embedding_" + re.sub(r"\W", "_", model, flags=re.ASCII)
 
 
+def _digest_of(model: str) -> str:
+    """The property that holds what tells one embedding of a node from another."""
+    return f"{property_of(model)}_digest"
+
+
 def index_of(model: str, label: str) -> str:
     """The name of a model version's vector index over a label."""
     return f"{label.lower()}_{property_of(model)}"
@@ -118,16 +124,18 @@ class VectorStore:
     ) -> None:
         """Write embeddings, float32[ids, d], in batches, over those that are there.
 
-        Killed half-way, it leaves a version that is not the active one; run again, it writes them all.
+        Killed half-way, it leaves nodes whose embeddings `differing` does not name any more.
         """
-        name = property_of(model)
         statement = (
-            f"UNWIND $rows AS row MATCH (n:{label} {{id: row.id}}) "
-            f"CALL db.create.setNodeVectorProperty(n, '{name}', row.embedding) RETURN count(*) AS n"
+            f"UNWIND $rows AS row MATCH (n:{label} {{id: row.id}}) SET n.{_digest_of(model)} = row.digest WITH n, row "
+            f"CALL db.create.setNodeVectorProperty(n, '{property_of(model)}', row.embedding) RETURN count(*) AS n"
         )
         for start in range(0, len(ids), BATCH):
             part = slice(start, start + BATCH)
-            rows = [{"id": id, "embedding": row} for id, row in zip(ids[part], embeddings[part].tolist(), strict=True)]
+            rows = [
+                {"id": id, "embedding": row.tolist(), "digest": _digest(row)}
+                for id, row in zip(ids[part], embeddings[part], strict=True)
+            ]
             self._update(statement, {"rows": rows})
             advance(len(rows))
 
@@ -174,11 +182,14 @@ class VectorStore:
 
         Raises:
             NotReady: it is not there, or the server has given up building it.
+            ServerUnavailable, QueryTimeout, GraphBusy, StorageFull: of the server, whatever its index does.
         """
         name = index_of(model, label)
         try:
             self._run("CALL db.awaitIndex($name, $seconds)", {"name": name, "seconds": BUILD_TIMEOUT_S})
-        except Exception as error:
+        except (ServerUnavailable, QueryTimeout, GraphBusy, StorageFull):
+            raise
+        except LexgraphError as error:
             raise NotReady(f"vector index {name}: {error}") from None
 
     def online(self, model: str) -> bool:
@@ -189,8 +200,38 @@ class VectorStore:
 
     def written(self, model: str, label: str) -> set[str]:
         """Identifiers of the nodes that have an embedding of a model version."""
-        rows = self._run(f"MATCH (n:{label}) WHERE n.{property_of(model)} IS NOT NULL RETURN n.id AS id", {})
-        return {row["id"] for row in rows}
+        return set(self._digests(model, label))
+
+    def differing(self, model: str, label: str, ids: Sequence[str], embeddings: Matrix) -> list[int]:
+        """Positions of the nodes whose embedding on the server is missing, or another than that of float32[ids, d]."""
+        there = self._digests(model, label)
+        return [i for i, id in enumerate(ids) if there.get(id) != _digest(embeddings[i])]
+
+    def _digests(self, model: str, label: str) -> dict[str, str | None]:
+        name = property_of(model)
+        rows = self._run(f"MATCH (n:{label}) WHERE n.{name} IS NOT NULL RETURN n.id AS id, n.{_digest_of(model)} AS digest", {})
+        return {row["id"]: row["digest"] for row in rows}
+
+    def note(self, model: str, corpus_sha256: str) -> None:
+        """Note of which law a model version's embeddings are; "" while they are being written."""
+        self._update(
+            "MERGE (v:Vectors {id: $model}) SET v.corpus_sha256 = $law, v.n = $n RETURN v.id",
+            {"model": model, "law": corpus_sha256, "n": self._number(model)},
+        )
+
+    def hold(self, model: str, corpus_sha256: str) -> bool:
+        """Whether the server has a model version's embeddings of a law, all of them, and their indexes answer.
+
+        Law that was taken away and came back has none, so they are counted.
+        """
+        rows = self._run("MATCH (v:Vectors {id: $model}) RETURN v.corpus_sha256 AS law, v.n AS n", {"model": model})
+        noted = rows[0] if rows else {"law": "", "n": 0}
+        return noted["law"] == corpus_sha256 and noted["n"] == self._number(model) and self.online(model)
+
+    def _number(self, model: str) -> int:
+        name = property_of(model)
+        counted = (f"MATCH (n:{label}) WHERE n.{name} IS NOT NULL RETURN count(*) AS n" for label in LABELS)
+        return sum(self._run(statement, {})[0]["n"] for statement in counted)
 
     def nearest(self, model: str, label: str, vector: npt.NDArray[np.float32], k: int, where: Where = Where()) -> Neighbours:
         """The k nodes nearest to a vector among those that pass a filter.
@@ -250,15 +291,21 @@ class VectorStore:
             self._update(f"DROP INDEX {index_of(model, label)} IF EXISTS", {})
             name = property_of(model)
             while self._update(
-                f"MATCH (n:{label}) WHERE n.{name} IS NOT NULL WITH n LIMIT 10000 REMOVE n.{name} RETURN count(*) AS n",
+                f"MATCH (n:{label}) WHERE n.{name} IS NOT NULL WITH n LIMIT 10000 REMOVE n.{name}, n.{_digest_of(model)} "
+                "RETURN count(*) AS n",
                 {},
             )[0]["n"]:
                 pass
+        self._update("MATCH (v:Vectors {id: $model}) DELETE v", {"model": model})
 
     def models(self) -> set[str]:
         """Properties of all model versions that have an index."""
         rows = self._run("SHOW VECTOR INDEXES YIELD properties RETURN properties", {})
         return {row["properties"][0] for row in rows if row["properties"][0].startswith("embedding_")}
+
+
+def _digest(embedding: Matrix) -> str:
+    return hashlib.sha256(np.ascontiguousarray(embedding, np.float32).tobytes()).hexdigest()[:16]
 
 
 def _through_index(name: str, condition: str = "") -> str:

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,8 @@ import numpy as np
 
 from cypher.graph import Graph, Store
 from cypher.vectors import VectorStore
-from gnn.inductive import extend
-from gnn.registry import active_id, flip, load_model, model_rows, trained_bound
+from gnn.inductive import can_extend, extend, law_folder
+from gnn.registry import active_id, flip, load_model, model_rows, read_card, trained_bound
 from gnn.shelf import FOLDER, model_folder, remove_shared
 from schema.errors import NotFound, NotReady
 from schema.progress import Progress, silent
@@ -53,6 +53,25 @@ def versions(store: Store, graph: Graph) -> list[ModelVersion]:
     return found[::-1]
 
 
+def is_ready(store: Store, graph: Graph, id: str, corpus_sha256: str) -> bool:
+    """Whether a version has its embeddings of a law: its files here, and on a server its vectors.
+
+    Raises:
+        NotReady: the version's files are not there.
+    """
+    folder = _need_files(store.home, id)
+    trained_on = read_card(store.home, id)["corpus_sha256"]
+    here = trained_on == corpus_sha256 or law_folder(folder, corpus_sha256).is_dir() or not can_extend(folder)
+    return here and (graph.vectors is None or graph.vectors.hold(id, corpus_sha256))
+
+
+def _need_files(home: Path, id: str) -> Path:
+    folder = model_folder(home, id)
+    if not folder.is_dir():
+        raise NotReady(f"model {id}: {folder} is not there")
+    return folder
+
+
 def make_ready(
     store: Store,
     graph: Graph,
@@ -66,10 +85,11 @@ def make_ready(
 ) -> int:
     """Make a version fit to serve the law: new law embedded, vectors on the server; how many were made.
 
-    What is there is left alone.
+    What is there is left alone; what a server has of another law is written anew, whichever of the two is older.
 
     Raises:
         NotReady: the version's files are not there.
+        GraphBusy: another process is writing vectors.
         StorageFull: the disk is full.
         ServerUnavailable: the server went away; run again, it goes on.
     """
@@ -81,11 +101,12 @@ def make_ready(
     model = load_model(store.home, id, corpus, threads)
     with progress("writing vectors", len(corpus.articles) + len(corpus.sections)) as advance:
         bound = trained_bound(store.home, id, model.scale)
-        return _publish(graph.vectors, corpus, model, bound, {*renewed.articles, *renewed.sections}, advance)
+        with store.exclusive("vectors"):
+            return _publish(graph.vectors, corpus, model, bound, advance)
 
 
-def _publish(vectors: VectorStore, corpus: Corpus, model: VectorModel, bound: float, renewed: Set[str], advance: Advance) -> int:
-    """Write a version's embeddings of the law and wait for their indexes; those of before are left, but for ``renewed``."""
+def _publish(vectors: VectorStore, corpus: Corpus, model: VectorModel, bound: float, advance: Advance) -> int:
+    """Write a version's embeddings of the law where the server has others or none, and wait for their indexes."""
     vectors.write_filters(filter_rows(corpus))
     known = np.isfinite(model.bias)
     rows = {
@@ -94,11 +115,13 @@ def _publish(vectors: VectorStore, corpus: Corpus, model: VectorModel, bound: fl
     }
     written = 0
     for label, (ids, present, matrix) in rows.items():
-        there = vectors.written(model.id, label) - renewed
-        missing = [i for i, id in enumerate(ids) if present[i] and id not in there]
-        vectors.write(model.id, label, [ids[i] for i in missing], matrix[missing], advance=advance)
+        wanted = [i for i in vectors.differing(model.id, label, ids, matrix) if present[i]]
+        if wanted and not written:
+            vectors.note(model.id, "")  # until it is done they are of no one law
+        vectors.write(model.id, label, [ids[i] for i in wanted], matrix[wanted], advance=advance)
         vectors.build(model.id, label, matrix.shape[1])
-        written += len(missing)
+        written += len(wanted)
+    vectors.note(model.id, corpus.sha256)
     return written
 
 
@@ -117,8 +140,7 @@ def activate(store: Store, id: str) -> str | None:
     """
     with store.writing() as graph:
         need_version(graph, id)
-        if not model_folder(store.home, id).is_dir():
-            raise NotReady(f"model {id}: {model_folder(store.home, id)} is not there")
+        _need_files(store.home, id)
         if graph.vectors is not None and not graph.vectors.online(id):
             raise NotReady(f"model {id}: its vectors are not on the server: run `lexgraph models activate {id}`")
         before = active_id(graph)

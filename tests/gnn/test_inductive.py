@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from api.app import make_app
 from cypher.store import open_store
-from docker.local_servers import Neo4jServer
+from docker.local_servers import ElasticsearchServer, Neo4jServer
 from gnn.document_tower import DocumentWeights
 from gnn.inductive import FEATURES, embedded
 from gnn.recipe import DocumentOptions
@@ -22,6 +22,8 @@ from gnn.registry import active_id, active_model
 from gnn.shelf import model_folder
 from gnn.subgraph_edges import EDGE_KINDS
 from gnn.towers import DocumentTower
+from gnn.versions import is_ready
+from schema.errors import ServerUnavailable
 from search.corpus import read_corpus
 from tests.api.conftest import ask
 from tests.commands import Lexgraph, load_tiny_law, recipe_file
@@ -113,3 +115,26 @@ def test_a_new_act_is_found_by_its_vector_in_a_live_service(tmp_path: Path) -> N
 
 def test_a_new_act_is_found_by_its_vector_in_a_live_service_on_neo4j(neo4j_2026: Neo4jServer, tmp_path: Path) -> None:
     new_act_is_found(Lexgraph.over(tmp_path / "home", neo4j_2026, reload_s="0.1"), tmp_path)
+
+
+def test_a_new_act_is_found_by_its_vector_in_a_live_service_on_elasticsearch(
+    elasticsearch_server: ElasticsearchServer, tmp_path: Path
+) -> None:
+    run = Lexgraph.over(tmp_path / "home", elasticsearch=elasticsearch_server, text_prefix="inductive", reload_s="0.1")
+    new_act_is_found(run, tmp_path)
+
+
+def test_new_law_is_embedded_before_a_text_server_says_that_it_has_it(tmp_path: Path) -> None:
+    run = Lexgraph.over(tmp_path / "home")
+    load_tiny_law(run, tmp_path)
+    run.do("train", "--recipe", recipe_file(tmp_path, "small"))
+    root = code(NEW, "Code de l'apprentissage", section(31, "Livre Ier", article(31, "L1", f"<p>{TEXT}</p>")))
+    run.do("ingest", write_law(tmp_path / "new", root))
+    store = open_store(run.settings)
+    with store.reading() as graph:
+        id, law = active_id(graph), graph.rows("graph_row")[0]["corpus_sha256"]
+        assert id is not None
+        assert not is_ready(store, graph, id, law)
+        away = Lexgraph.over(run.home, text="http://127.0.0.1:1")("index")
+        assert away.code == ServerUnavailable.exit_code
+        assert is_ready(store, graph, id, law)
