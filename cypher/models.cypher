@@ -16,7 +16,7 @@ CREATE (:Model {
 });
 
 // name: retire_models
-MATCH (m:Model {status: 'active'}) SET m.status = 'ready';
+MATCH (m:Model {status: 'active'}) SET m.status = $status;
 
 // name: activate_model
 MATCH (m:Model {id: $id}) SET m.status = 'active', m.activated = $now;

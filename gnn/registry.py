@@ -33,6 +33,9 @@ if TYPE_CHECKING:  # torch stays out of a process that only serves
 _TOWER = ("w1", "b1", "w2", "b2")
 _VOTES = ("data", "indices", "indptr")
 
+REPLACED = "replaced"
+"""Status of a version that served until a person chose another in its place."""
+
 Card = dict[str, Any]
 
 
@@ -245,9 +248,13 @@ def _dimensions(home: Path, id: str) -> int:
     return int(np.load(model_folder(home, id) / "articles.npy", mmap_mode="r").shape[1])
 
 
-def flip(transaction: Statements, id: str) -> None:
-    """Move the active pointer, within a transaction."""
-    transaction.write("retire_models")
+def flip(transaction: Statements, id: str, *, by_hand: bool = False) -> None:
+    """Move the active pointer, within a transaction.
+
+    Args:
+        by_hand: whether a person chose the version: then the one before does not come back by itself (`REPLACED`).
+    """
+    transaction.write("retire_models", status=REPLACED if by_hand else "ready")
     transaction.write("activate_model", id=id, now=datetime.now(UTC).isoformat(timespec="microseconds"))
 
 

@@ -15,7 +15,7 @@ from gnn.comparison import judged, of_split
 from gnn.gate import judge
 from gnn.ranks import Ranks
 from gnn.recipe import Recipe
-from gnn.registry import Card, Entry, active_id, read_card, read_run, register, served_model
+from gnn.registry import REPLACED, Card, Entry, active_id, model_rows, read_card, read_run, register, served_model
 from gnn.retraining import development_metrics, serving_version, train_version
 from gnn.shelf import fetch_model, model_folder, share_model
 from gnn.versions import make_ready
@@ -27,6 +27,7 @@ from search.retrieval import Retriever
 from search.text_index import TextIndex
 
 FOLDER = "runs"
+_NOTHING_NEW = "neither the law, nor the questions, nor the recipe changed"
 
 
 class Outcome(Enum):
@@ -71,7 +72,8 @@ def retrain(
     check_lock: CheckLock = lambda: None,
     progress: Progress = silent,
 ) -> RunReport:
-    """Train the recipe's version for the law and the questions as they are, unless it is the active one already.
+    """Train the recipe's version for the law and the questions as they are, unless it is the active one already, or was
+    and a person chose another in its place.
 
     The new version is written beside the old; both answer the same questions over the same law; the pointer is flipped
     only where `gnn.gate.judge` lets the new one pass. Each run that finds something to do leaves a record in the graph and
@@ -93,7 +95,9 @@ def retrain(
     run = _Record(store, graph, began, recipe, id, index.corpus.sha256)
     if active == id:
         # Not even a record: what is written is a new release, which every API would open.
-        return RunReport(Outcome.UNCHANGED, "neither the law, nor the questions, nor the recipe changed", id, None)
+        return RunReport(Outcome.UNCHANGED, _NOTHING_NEW, id, None)
+    if any(row["id"] == id and row["status"] == REPLACED for row in model_rows(graph)):
+        return RunReport(Outcome.UNCHANGED, f"{_NOTHING_NEW} since another version was chosen by hand", id, None)
     try:
         train_version(
             store,

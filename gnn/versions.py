@@ -132,7 +132,9 @@ def need_version(graph: Graph, id: str) -> None:
 
 
 def activate(store: Store, id: str) -> str | None:
-    """Make a version the active one, in one transaction; the one that was active before.
+    """Make a version the active one, in one transaction, as a person wants it; the one that was active before.
+
+    `gnn.schedule.retrain` does not make that one active again.
 
     Raises:
         NotFound: the graph names no such version.
@@ -145,7 +147,7 @@ def activate(store: Store, id: str) -> str | None:
             raise NotReady(f"model {id}: its vectors are not on the server: run `lexgraph models activate {id}`")
         before = active_id(graph)
         if before != id:
-            graph.atomically(lambda transaction: flip(transaction, id))
+            graph.atomically(lambda transaction: flip(transaction, id, by_hand=True))
         return before
 
 

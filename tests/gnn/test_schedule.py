@@ -325,6 +325,28 @@ def test_versions_are_listed_chosen_gone_back_to_and_pruned(own: Home) -> None:
     assert active(run) == a
 
 
+def test_a_version_that_was_replaced_by_hand_does_not_come_back_by_itself(own: Home) -> None:
+    run, folder = own
+    first = active(run)
+    more_questions(run, folder)
+    assert retrain(run, folder)[0] == 0
+    second = active(run)
+    run.do("models", "rollback")
+    assert versions(run)[second]["status"] == "replaced"
+    before = digests(run.home)
+    code, told = retrain(run, folder)
+    assert code == 10
+    assert "since another version was chosen by hand" in told
+    assert active(run) == first
+    assert digests(run.home) == before
+    run.do("models", "activate", second)
+    assert (active(run), versions(run)[first]["status"]) == (second, "replaced")
+    run.do("models", "activate", first)
+    more_law(run, folder)
+    assert retrain(run, folder)[0] == 0, "what is trained on other law is another version"
+    assert active(run) not in (first, second)
+
+
 @pytest.mark.parametrize("kind", ["folder", "memory"])
 def test_a_second_machine_takes_the_active_version_from_the_shelf(
     own: Home, kind: str, tmp_path_factory: pytest.TempPathFactory
