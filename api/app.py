@@ -107,12 +107,12 @@ def make_app(settings: Settings, load_model: LoadModel, limits: Limits = Limits(
         return PlainTextResponse("alive\n")
 
     async def ready(request: Request) -> Response:
-        # Ready as long as something answers: a server that is away is away for all who ask it, and taking them all
-        # out of service would leave nobody.
+        # Ready as long as something answers: a server that is away, and law that is being loaded, are so for all who
+        # ask, and taking them all out of service would leave nobody. `reason` says why the newest law is not served.
         answer: dict[str, object] = {"ready": False, "reason": holder.reason, "graph": None, "model": None, "away": holder.away}
         with suppress(NotReady), holder.use() as snapshot:
             answer["graph"], answer["model"] = snapshot.corpus.sha256, snapshot.model_id
-            answer["ready"] = holder.reason is None
+            answer["ready"] = True
         return JSONResponse(answer, status_code=200 if answer["ready"] else 503)
 
     app = Starlette(
