@@ -261,7 +261,8 @@ def retrain(
 ) -> None:
     """Train a new version if the law or the questions changed; it serves if it is no worse.
 
-    Exit codes: 0 the new version serves, 10 nothing changed, 11 the old one was kept, 75 another job is at it.
+    Exit codes: 0 the new version serves, 10 nothing changed, 11 the old one was kept, 75 another job is at it, 71 a server
+    is down.
     """
     outcome, told = _retrain(context.obj, recipe)
     out.print(told, markup=False, soft_wrap=True)

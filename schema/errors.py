@@ -1,7 +1,7 @@
 """One tree of errors; each class carries the exit code of the command line and the HTTP status of the API.
 
 Exit codes follow ``sysexits.h`` where it has a fitting one, so that shells and schedulers can tell
-"mend the input" (65, 66) from "try again later" (75) and "free some space" (74).
+"mend the input" (65, 66) from "a server is down" (71), "another job is at it" (75) and "free some space" (74).
 """
 
 from pathlib import Path
@@ -73,14 +73,14 @@ class NotReady(LexgraphError):
 class ServerUnavailable(LexgraphError):
     """A server of the graph or of the text index that does not answer; it may later."""
 
-    exit_code = 75
+    exit_code = 71
     http_status = 503
 
 
 class QueryTimeout(LexgraphError):
     """A query, of the graph or of the text index, that outran its time limit."""
 
-    exit_code = 75
+    exit_code = 71
     http_status = 504
 
 

@@ -458,7 +458,7 @@ class ElasticText:
         reason = " ".join(str(problem.get("reason") or "no reason given").split())
         if status in (401, 403) and "cluster_block_exception" not in kinds:
             who = f"user {self._user!r}" if self._user else "requests without a password"
-            return ServerUnavailable(f"{self.address} refuses {who} (LEXGRAPH_TEXT_USER, LEXGRAPH_TEXT_PASSWORD)")
+            return BadSetting(f"{self.address} refuses {who} (LEXGRAPH_TEXT_USER, LEXGRAPH_TEXT_PASSWORD)")
         if "search_timeout_exception" in kinds:
             return QueryTimeout(f"{self.address} did not answer in {self.timeout_s:g} s (LEXGRAPH_TEXT_TIMEOUT_S)")
         if "index_not_found_exception" in kinds:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from schema.errors import BadQuery, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
+from schema.errors import BadQuery, BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from search.coarse import WORTH_A_GLANCE, CoarseSearch
 from search.corpus import Corpus, Filter, Mask
 from search.fusion import DEPTH, head_of, standard_scores, top, weighted
@@ -31,7 +31,8 @@ TEXT, VECTORS = "text", "vectors"
 """What an answer can lack: the lists of the text index, that of the vectors."""
 LOST: Mapping[str, str] = {TEXT: "the text index", VECTORS: "the vector search"}
 """What an answer can lack, in words."""
-_AWAY = (ServerUnavailable, QueryTimeout, NotReady)
+_AWAY = (ServerUnavailable, QueryTimeout, NotReady, BadSetting)
+"""What one list can fail by while the others answer; the last, where a server refuses the password."""
 
 LEXICAL_WEIGHTS: Mapping[str, float] = {"bm25": 1.0, "section": 1.0}
 """Fusion where no model is active."""

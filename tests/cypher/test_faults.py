@@ -181,7 +181,7 @@ def test_vectors_and_flips_that_a_dying_server_cut_off(
     second = recipe_file(tmp_path, "second", seed=8)
     with monkeypatch.context() as patched:
         patched.setattr(vectors.VectorStore, "write", dying)
-        assert_one_line(run("train", "--recipe", second), 75, "does not answer")
+        assert_one_line(run("train", "--recipe", second), 71, "does not answer")
     neo4j.start()
     assert versions() == {first: "active"}
     (half,) = {path.name for path in (run.home / "models").iterdir()} - {first}
@@ -198,18 +198,18 @@ def test_vectors_and_flips_that_a_dying_server_cut_off(
         assert graph.vectors.online(half)
 
     # In the middle of a flip: between the statement that retires the old version and that which activates the new.
-    def flip(transaction: Statements, id: str) -> None:
-        transaction.write("retire_models")
+    def flip(transaction: Statements, id: str, *, by_hand: bool) -> None:
+        transaction.write("retire_models", status="replaced")
         neo4j.kill()
         transaction.write("activate_model", id=id, now="2026-01-01")
 
     with monkeypatch.context() as patched:
         patched.setattr(gnn.versions, "flip", flip)
-        assert_one_line(run("models", "activate", first), 75, "does not answer")
+        assert_one_line(run("models", "activate", first), 71, "does not answer")
     neo4j.start()
     assert versions() == {first: "ready", half: "active"}, "the old version serves on"
     again(run, "models", "activate", first)
-    assert versions() == {first: "active", half: "ready"}
+    assert versions() == {first: "active", half: "replaced"}
 
 
 def again(run: Lexgraph, *arguments: object) -> None:
@@ -227,10 +227,10 @@ def test_what_is_no_server_of_ours_is_told_in_one_line(run: Lexgraph, neo4j: Neo
     assert_one_line(with_setting(_PASSWORD="wrong"), 78, "user 'neo4j' or the password is refused")
     assert "wrong" not in with_setting(_PASSWORD="wrong").err.replace("is wrong", "")
     assert_one_line(with_setting(_DATABASE="nowhere"), 78, "no database 'nowhere': check LEXGRAPH_GRAPH_DATABASE")
-    assert_one_line(with_setting(**{"": "bolt://127.0.0.1:1"}), 75, "Neo4j at bolt://127.0.0.1:1 does not answer")
+    assert_one_line(with_setting(**{"": "bolt://127.0.0.1:1"}), 71, "Neo4j at bolt://127.0.0.1:1 does not answer")
     assert_one_line(with_setting(**{"": neo4j.http_address}), 78, "not the address of a Neo4j server")
     assert_one_line(with_setting(**{"": "bolt://127.0.0.1:port"}), 78, "LEXGRAPH_GRAPH=bolt://127.0.0.1:port")
-    assert_one_line(with_setting(**{"": "bolt" + neo4j.http_address.removeprefix("http")}), 75, "does not answer")
+    assert_one_line(with_setting(**{"": "bolt" + neo4j.http_address.removeprefix("http")}), 71, "does not answer")
     assert_one_line(run("status"), 69, "run `lexgraph ingest` first")
 
 
@@ -252,7 +252,7 @@ def test_a_server_that_hangs_ends_a_query_and_works_again(run: Lexgraph, neo4j: 
                 continue
     slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN max(a * b % 7) AS n"
     limited = Lexgraph(run.home, {**run.environment, "LEXGRAPH_QUERY_TIMEOUT_S": "0.5"})
-    assert_one_line(limited("cypher", slow), 75, "time limit (LEXGRAPH_QUERY_TIMEOUT_S)")
+    assert_one_line(limited("cypher", slow), 71, "time limit (LEXGRAPH_QUERY_TIMEOUT_S)")
     assert "Act" in run.do("status")
 
 
@@ -274,7 +274,7 @@ def test_a_full_disk_is_told(tmp_path: Path, big_law: Path, impatient: None) -> 
             # Where its log is what met the end of the disk, the server answers nothing until it is started again.
             read = run("cypher", "MATCH (a:Article) RETURN a.id, a.text ORDER BY a.id", "--json")
             if read.out != law:
-                assert_one_line(read, 75, "must be started again")
+                assert_one_line(read, 71, "must be started again")
         finally:
             neo4j.kill()
 

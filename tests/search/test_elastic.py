@@ -382,7 +382,7 @@ def test_a_wrong_address_is_one_clear_line(law: Law) -> None:
         with pytest.raises(ServerUnavailable, match=r"no Elasticsearch answers at http://127.0.0.1:\d+ .*refused") as caught:
             call()
         assert "\n" not in str(caught.value)
-        assert (caught.value.exit_code, caught.value.http_status) == (75, 503)
+        assert (caught.value.exit_code, caught.value.http_status) == (71, 503)
     with pytest.raises(ServerUnavailable, match=r"no Elasticsearch answers at http://no-such-host\.invalid:9200"):
         ElasticText("http://no-such-host.invalid").check("x", OPTIONS)
 
@@ -447,12 +447,10 @@ def standing_in() -> Iterator[Callable[[type[BaseHTTPRequestHandler]], str]]:
 
 def test_a_wrong_password_is_told_without_the_password(standing_in: Callable[..., str], law: Law) -> None:
     text = ElasticText(standing_in(_Refusing), user="elastic", password="secret")
-    with pytest.raises(
-        ServerUnavailable, match=r"refuses user 'elastic' \(LEXGRAPH_TEXT_USER, LEXGRAPH_TEXT_PASSWORD\)"
-    ) as caught:
+    with pytest.raises(BadSetting, match=r"refuses user 'elastic' \(LEXGRAPH_TEXT_USER, LEXGRAPH_TEXT_PASSWORD\)") as caught:
         text.load(*law, OPTIONS)
     assert "secret" not in str(caught.value)
-    with pytest.raises(ServerUnavailable, match="refuses requests without a password"):
+    with pytest.raises(BadSetting, match="refuses requests without a password"):
         ElasticText(text.address).check("x", OPTIONS)
 
 
