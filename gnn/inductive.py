@@ -5,7 +5,6 @@ among its neighbours; every other keeps the one that it was trained to have.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from gnn.query_encoder import JoinedEncoder, Matrix, joined
 from gnn.subgraph_edges import subgraph_edges
 from gnn.tree_features import group_sums, passage, sums_below
 from schema.errors import StorageFull
+from schema.whole import whole_folder
 from search.corpus import Corpus, CorpusText
 from search.text_index import tokenised
 
@@ -115,19 +115,15 @@ def embedded(model: Path, options: Mapping[str, Any], corpus: Corpus, features: 
 
 
 def _keep(folder: Path, arrays: dict[str, Matrix], changed: Extended) -> None:
-    part = folder.with_suffix(".part")
     try:
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir()
-        for name, array in arrays.items():
-            np.save(part / f"{name}.npy", array)
-        (part / NAMES).write_text(json.dumps({"articles": changed.articles, "sections": changed.sections}), "utf-8")
         older = sorted(folder.parent.glob(f"{_LAW}*[0-9a-f]"), key=lambda path: path.stat().st_mtime)
-        os.replace(part, folder)
+        with whole_folder(folder) as part:
+            for name, array in arrays.items():
+                np.save(part / f"{name}.npy", array)
+            (part / NAMES).write_text(json.dumps({"articles": changed.articles, "sections": changed.sections}), "utf-8")
         for gone in older[:-1]:  # the one before is still being served
             shutil.rmtree(gone, ignore_errors=True)
     except OSError as error:
-        shutil.rmtree(part, ignore_errors=True)
         raise StorageFull(f"{folder}: {error.strerror}; the model version is unharmed") from None
 
 

@@ -1,8 +1,6 @@
 """Model versions: written beside each other, each whole or not at all, one of them active. Reads without torch."""
 
 import json
-import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -19,6 +17,7 @@ from gnn.query_encoder import JoinedEncoder, Matrix, TowerWeights
 from gnn.shelf import fetch_model, model_folder
 from schema.errors import NotReady, StorageFull
 from schema.records import Question
+from schema.whole import whole_folder
 from search.corpus import Corpus, CorpusText
 from search.pooling import PoolingWeights
 from search.retrieval import Encode, QuestionMemory, VectorModel
@@ -75,41 +74,37 @@ def write_model(
         StorageFull: the disk is full; no version was touched.
     """
     folder = model_folder(home, id)
-    part = folder.with_name(folder.name + ".part")
     try:
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        for name in ARRAYS:
-            np.save(part / f"{name}.npy", np.ascontiguousarray(getattr(trained, name)))
-        if trained.tower is not None:
-            for name in _TOWER:
-                np.save(part / f"{name}.npy", getattr(trained.tower, name))
-        if memory is not None:
-            np.save(part / "questions.npy", memory.vectors)
-            for name in _VOTES:
-                np.save(part / f"votes.{name}.npy", getattr(memory.relevant, name))
-            # What new law is embedded by (`gnn.inductive`).
-            trained.document(recipe.document.heads).save(part)
-            np.save(part / FEATURES, features.articles.astype(np.float16))
-        features.encoder.save(part / "encoder")
-        texts = [text.digest(position) for position in range(len(corpus.articles))]
-        ids = {"acts": corpus.acts, "sections": corpus.sections, "articles": corpus.articles, "texts": texts}
-        _write_json(part / "ids.json", ids)
-        card = {
-            "id": id,
-            "recipe": recipe.model_dump(mode="json"),
-            "corpus_sha256": corpus.sha256,
-            "scale": trained.scale,
-            "weights": tuned.weights,
-            "pooling": asdict(tuned.pooling),
-            "curve": [asdict(epoch) for epoch in trained.curve],
-            "best_epoch": trained.best,
-        }
-        _write_json(part / "model.json", card)
-        _write_json(part / "run.json", run)
-        os.replace(part, folder)
+        with whole_folder(folder) as part:
+            for name in ARRAYS:
+                np.save(part / f"{name}.npy", np.ascontiguousarray(getattr(trained, name)))
+            if trained.tower is not None:
+                for name in _TOWER:
+                    np.save(part / f"{name}.npy", getattr(trained.tower, name))
+            if memory is not None:
+                np.save(part / "questions.npy", memory.vectors)
+                for name in _VOTES:
+                    np.save(part / f"votes.{name}.npy", getattr(memory.relevant, name))
+                # What new law is embedded by (`gnn.inductive`).
+                trained.document(recipe.document.heads).save(part)
+                np.save(part / FEATURES, features.articles.astype(np.float16))
+            features.encoder.save(part / "encoder")
+            texts = [text.digest(position) for position in range(len(corpus.articles))]
+            ids = {"acts": corpus.acts, "sections": corpus.sections, "articles": corpus.articles, "texts": texts}
+            _write_json(part / "ids.json", ids)
+            card = {
+                "id": id,
+                "recipe": recipe.model_dump(mode="json"),
+                "corpus_sha256": corpus.sha256,
+                "scale": trained.scale,
+                "weights": tuned.weights,
+                "pooling": asdict(tuned.pooling),
+                "curve": [asdict(epoch) for epoch in trained.curve],
+                "best_epoch": trained.best,
+            }
+            _write_json(part / "model.json", card)
+            _write_json(part / "run.json", run)
     except OSError as error:
-        shutil.rmtree(part, ignore_errors=True)
         raise StorageFull(f"{folder}: {error.strerror}; no model version was touched") from None
 
 

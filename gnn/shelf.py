@@ -1,12 +1,11 @@
 """Where model files lie: under the home, and, for several machines, in a shared folder or an object store."""
 
-import os
-import shutil
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from schema.errors import BadSetting, LexgraphError, MissingExtra, NotReady, StorageFull
+from schema.whole import whole_folder
 
 FOLDER = "models"
 _COMPLETE = "complete"
@@ -59,27 +58,23 @@ def fetch_model(home: Path, shelf: str, id: str) -> None:
         return
     filesystem, root = _opened(shelf)
     place = f"{root}/{id}"
-    part = folder.with_name(f"{id}.{uuid4().hex[:8]}.part")
     try:
         if not filesystem.exists(f"{place}/{_COMPLETE}"):
             raise NotReady(f"model {id} is neither under {home / FOLDER} nor at {shelf}")
-        for name in filesystem.find(place):
-            relative = str(name)[len(place) :].lstrip("/")
-            if relative == _COMPLETE:
-                continue
-            target = part / relative
-            target.parent.mkdir(parents=True, exist_ok=True)
-            filesystem.get_file(name, str(target))
-        if not folder.is_dir():
-            os.replace(part, folder)
+        with whole_folder(folder) as part:
+            for name in filesystem.find(place):
+                relative = str(name)[len(place) :].lstrip("/")
+                if relative == _COMPLETE:
+                    continue
+                target = part / relative
+                target.parent.mkdir(parents=True, exist_ok=True)
+                filesystem.get_file(name, str(target))
     except OSError as error:
         if folder.is_dir():
             return  # another process brought it meanwhile
-        if error.errno == 28:
+        if error.errno == ENOSPC:
             raise StorageFull(f"{folder}: {error.strerror}; no model version was touched") from None
         raise NotReady(f"model files at {shelf} cannot be read: {error}") from None
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def remove_shared(shelf: str, id: str) -> None:

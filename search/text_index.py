@@ -7,7 +7,6 @@ the BM25 indexes are on a server, the folder has the arrays alone, and is made w
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 from schema.errors import MissingExtra, NotReady, StorageFull
 from schema.progress import Progress, silent
 from schema.settings import Settings
+from schema.whole import PART, sweep_parts, whole_folder
 from search.analysis import analyzer
 from search.bm25 import Bm25Index
 from search.corpus import Corpus, CorpusText
@@ -164,17 +164,13 @@ def save_arrays(
     folder = index_folder(home, corpus.sha256, options, server=server)
     if folder.is_dir():
         return folder
-    part = folder.with_suffix(".part")
     try:
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        if server is None:
-            _save_bm25(part, corpus, text, options, progress)
-        corpus.save(part)
-        (part / "languages.json").write_text(json.dumps(sorted(set(text.languages))))
-        os.replace(part, folder)
+        with whole_folder(folder) as part:
+            if server is None:
+                _save_bm25(part, corpus, text, options, progress)
+            corpus.save(part)
+            (part / "languages.json").write_text(json.dumps(sorted(set(text.languages))))
     except OSError as error:
-        shutil.rmtree(part, ignore_errors=True)
         raise StorageFull(f"{folder}: {error.strerror}; no index was touched") from None
     return folder
 
@@ -219,8 +215,9 @@ def remove_other_indexes(home: Path, keep: str) -> None:
 
     For one process at a time, as the making of an index is (`cypher.embedded.exclusive`).
     """
+    sweep_parts(home / FOLDER)
     for folder in list((home / FOLDER).glob("*")):
-        if folder.name != keep:
+        if folder.name != keep and not folder.name.endswith(PART):  # what is still there, another process is making
             # Renamed first: killed halfway, what is left must not look like an index.
             gone = folder if folder.name.startswith(_GONE) else folder.rename(folder.with_name(_GONE + folder.name))
             shutil.rmtree(gone, ignore_errors=True)

@@ -1,5 +1,6 @@
 """The law as arrays, read while another process writes."""
 
+import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,9 +11,10 @@ import pytest
 from cypher.embedded import EmbeddedGraph, EmbeddedStore, open_graph
 from ingest.sources import ingest
 from schema.errors import GraphBusy, NotReady
-from search.corpus import read_corpus, steady_law
-from search.text_index import Bm25Options, index_folder
+from search.corpus import Corpus, read_corpus, steady_law
+from search.text_index import Bm25Options, build_text_index, index_folder, remove_other_indexes
 from tests.commands import Lexgraph
+from tests.disturbance import digests
 from tests.tiny_law import article, bakers, millers, write_law
 
 _READS = ("acts", "corpus_sections", "corpus_articles", "version_days", "corpus_citations")
@@ -103,3 +105,26 @@ def test_what_goes_wrong_over_steady_law_is_told_as_it_is(home: Path) -> None:
 
     with open_graph(home) as graph, pytest.raises(KeyError):
         fail(graph)
+
+
+def test_two_processes_that_index_one_law_leave_it_whole(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second begins and ends while the first writes."""
+    with open_graph(home) as graph:
+        corpus, text = read_corpus(graph)
+    build_text_index(home, corpus, text, Bm25Options())
+    (whole,) = (home / "index").iterdir()
+    expected = digests(whole)
+    shutil.rmtree(whole)
+    save = Corpus.save
+
+    def interrupted(self: Corpus, folder: Path) -> None:
+        monkeypatch.undo()
+        build_text_index(home, corpus, text, Bm25Options())
+        remove_other_indexes(home, whole.name)
+        assert folder.is_dir(), "what is being written is left to its writer"
+        save(self, folder)
+
+    monkeypatch.setattr(Corpus, "save", interrupted)
+    assert build_text_index(home, corpus, text, Bm25Options()) == whole
+    assert digests(whole) == expected
+    assert [path.name for path in (home / "index").iterdir()] == [whole.name]
