@@ -8,7 +8,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import date
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,7 +50,7 @@ out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 
-@dataclass(slots=True)
+@dataclass
 class _Run:
     """What every verb needs: the settings in force, and how to show progress."""
 
@@ -61,8 +61,9 @@ class _Run:
     def home(self) -> Path:
         return self.settings.home
 
-    @property
+    @cached_property
     def store(self) -> Store:
+        """One for the whole command: what it writes is fenced by the locks that it holds."""
         return open_store(self.settings)
 
     @property

@@ -5,6 +5,7 @@ import urllib.error
 import urllib.request
 from urllib.parse import SplitResult, quote, urlsplit
 
+from cypher.address import bolt_address
 from schema.errors import BadSetting, NotReady, ServerUnavailable
 from schema.settings import Settings
 
@@ -22,9 +23,9 @@ def browser_link(settings: Settings) -> str:
     """
     if not settings.graph:
         raise BadSetting("LEXGRAPH_GRAPH is empty: Neo4j Browser shows the graph of a Neo4j server, not the embedded one")
-    bolt = _parts("LEXGRAPH_GRAPH", settings.graph)
+    bolt = bolt_address(settings.graph)
     if settings.graph_http:
-        web = _parts("LEXGRAPH_GRAPH_HTTP", settings.graph_http)
+        web = _parts(settings.graph_http)
         if web.scheme not in ("http", "https"):
             raise BadSetting(f"LEXGRAPH_GRAPH_HTTP={_bare(web)}: not an address of HTTP (http://… or https://…)")
         http_address = _bare(web) + web.path.rstrip("/").removesuffix("/browser")
@@ -37,7 +38,7 @@ def browser_link(settings: Settings) -> str:
     return f"{http_address}/browser/?connectURL={quote(connection, safe=':/@')}{database}"
 
 
-def _parts(option: str, address: str) -> SplitResult:
+def _parts(address: str) -> SplitResult:
     try:
         parts = urlsplit(address)
         port_is_a_number = parts.port is None or parts.port > 0  # reading it raises where it is none
@@ -46,7 +47,7 @@ def _parts(option: str, address: str) -> SplitResult:
     except ValueError:
         pass
     # Not shown as it is: whoever mistypes an address may have put a password into it.
-    raise BadSetting(f"{option}: not an address with a scheme and a host")
+    raise BadSetting("LEXGRAPH_GRAPH_HTTP: not an address with a scheme and a host")
 
 
 def _host(parts: SplitResult) -> str:

@@ -273,6 +273,10 @@ WITH l WHERE l.holder IS NULL OR l.holder = $holder OR l.expires < timestamp()
 SET l.holder = $holder, l.expires = timestamp() + $lease_ms
 RETURN l.holder AS holder;
 
+// name: hold_lock
+// engine: neo4j
+MATCH (l:Lock {id: $id, holder: $holder}) SET l.expires = timestamp() + $lease_ms RETURN l.holder AS holder;
+
 // name: give_back_lock
 // engine: neo4j
 MATCH (l:Lock {id: $id, holder: $holder}) DELETE l;

@@ -7,7 +7,7 @@ import re
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -26,6 +26,7 @@ from neo4j.exceptions import (
 )
 from neo4j.time import Date, DateTime
 
+from cypher.address import bolt_address
 from cypher.graph import CheckLock, Row, Statements, Table
 from cypher.migrations import MIGRATIONS
 from cypher.statements import statements
@@ -53,11 +54,12 @@ OLDEST = (5, 26)
 FILTERS_IN_INDEX = (2026, 1)
 """The first server whose vector indexes filter by properties."""
 CONNECT_S = 5.0
+GRACE_S = 3.0
+"""How much longer than its limit a query may take until its server counts as silent: it looks for such every two seconds."""
 RETRY_S = 30.0
 """How long a writer's transaction is tried again while its server is away, in seconds."""
 LEASE_S = 60.0
 """How long the lock of a job that no longer renews it holds, in seconds."""
-_SCHEME = re.compile(r"(?:bolt|neo4j)(?:\+s|\+ssc)?://[^/]+")
 _BOOKMARKS = "graph.bookmarks.json"
 _Result = TypeVar("_Result")
 _Rows = tuple[tuple[str, ...], list[tuple[Any, ...]]]
@@ -87,8 +89,7 @@ def connect(server: Server, *, patient: bool = False) -> Driver:
         BadSetting: the address is none, or user and password are refused.
         NotReady: the server is older than is supported.
     """
-    if not _SCHEME.match(server.address):
-        raise BadSetting(f"LEXGRAPH_GRAPH={server.address}: not the address of a Neo4j server (bolt://… or neo4j://…)")
+    bolt_address(server.address)
     with _plain_errors(server):
         driver = GraphDatabase.driver(
             server.address,
@@ -127,7 +128,16 @@ class _Transaction:
 
     def write(self, statement: str, **parameters: Any) -> None:
         """Run a named statement for its effect."""
-        self._transaction.run(cast(LiteralString, self._bodies[statement]), parameters).consume()
+        with _parameters_fit():
+            self._transaction.run(cast(LiteralString, self._bodies[statement]), parameters).consume()
+
+
+class _OfTheWork(Exception):
+    """What went wrong in a caller's own work, on its way out of the driver."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Neo4jGraph:
@@ -144,6 +154,7 @@ class Neo4jGraph:
         timeout_s: float = 0,
         bookmarks: Path | None = None,
         breaker: Breaker | None = None,
+        leases: "Sequence[_Lease]" = (),
     ) -> None:
         """A graph over a driver that it closes in the end.
 
@@ -151,7 +162,9 @@ class Neo4jGraph:
             timeout_s: time limit of one query in seconds, kept on this side too where the server does not; 0: none.
             breaker: of reads with a time limit, so that those who wait for answers do not each find out that the
                 server is away.
+            leases: locks without which nothing that `atomically` writes is committed.
         """
+        self._leases = leases
         self._breaker = breaker or Breaker()
         self.server = server
         self.changed = False
@@ -236,10 +249,30 @@ class Neo4jGraph:
         return [dict(zip(keys, row, strict=True)) for row in values]
 
     def atomically(self, work: Callable[[Statements], _Result]) -> _Result:
-        """Run ``work`` in one managed transaction; it is run again when the server loses it on the way."""
+        """Run ``work`` in one managed transaction; it is run again when the server loses it on the way.
+
+        Raises:
+            GraphBusy: a lock that this writer holds went to another process; nothing of the transaction was committed.
+        """
         self.changed = True
-        with _plain_errors(self.server), self._session() as session:
-            return session.execute_write(lambda transaction: work(_Transaction(transaction, self._statements)))
+
+        def fenced(managed: ManagedTransaction) -> _Result:
+            transaction = _Transaction(managed, self._statements)
+            try:
+                result = work(transaction)
+            except (Neo4jError, DriverError, LexgraphError):
+                raise
+            except Exception as error:  # no error of the server, though it passes through its driver
+                raise _OfTheWork(error) from error
+            for lease in self._leases:  # last: from here to the commit nobody else can take them
+                lease.hold(transaction)
+            return result
+
+        try:
+            with _plain_errors(self.server), self._session() as session:
+                return session.execute_write(fenced)
+        except _OfTheWork as carried:
+            raise carried.error from carried.error.__cause__
 
     def query(self, cypher: str, parameters: Row, max_rows: int) -> Table:
         """A free query, which the server refuses to let write; at most ``max_rows`` rows.
@@ -275,15 +308,15 @@ class Neo4jGraph:
     def _limited(self, cypher: str, parameters: Row, max_rows: int | None) -> Callable[[], _Rows]:
         """Ask within the time limit, kept here too: a server that hangs does not end its own queries.
 
-        A reader with a limit does not try again while the server is away. The answer raises QueryTimeout when it took a
-        second longer than the limit, which the server should have kept.
+        A reader with a limit does not try again while the server is away. The answer raises QueryTimeout when it took
+        `GRACE_S` longer than the limit, which the server should have kept.
         """
 
         def work() -> _Rows:
             with self._breaker.call(), _plain_errors(self.server), self._session(neo4j.READ_ACCESS) as session:
                 return _fetch(session, cypher, parameters, max_rows, self._timeout_s)
 
-        asked = Aside("query with a limit", work, self._timeout_s + 1)
+        asked = Aside("query with a limit", work, self._timeout_s + GRACE_S)
 
         def answer() -> _Rows:
             try:
@@ -360,12 +393,22 @@ class Neo4jStore:
     server: Server
     _breaker: Breaker = field(default_factory=Breaker, repr=False, compare=False)
     _watching: "list[Neo4jGraph]" = field(default_factory=list["Neo4jGraph"], repr=False, compare=False)
+    _leases: "list[_Lease]" = field(default_factory=list["_Lease"], repr=False, compare=False)
+    _heard: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)
 
-    def _open(self, timeout_s: float = 0, *, patient: bool = False) -> Neo4jGraph:
+    def _open(self, timeout_s: float = 0, *, writer: bool = False) -> Neo4jGraph:
         # Only a cluster has members that may lag behind each other.
         bookmarks = self.home / _BOOKMARKS if self.server.address.startswith("neo4j") else None
+        # A job that is half done waits for its server; one that begins may have the wrong address.
+        driver = connect(self.server, patient=writer and self._heard.is_set())
+        self._heard.set()
         return Neo4jGraph(
-            self.server, connect(self.server, patient=patient), timeout_s=timeout_s, bookmarks=bookmarks, breaker=self._breaker
+            self.server,
+            driver,
+            timeout_s=timeout_s,
+            bookmarks=bookmarks,
+            breaker=self._breaker,
+            leases=self._leases if writer else (),
         )
 
     def reading(self, timeout_s: float = 0) -> Neo4jGraph:
@@ -380,9 +423,12 @@ class Neo4jStore:
 
     @contextmanager
     def writing(self) -> Generator[Neo4jGraph]:
-        """The graph for one writer at a time; an empty server gets its constraints first."""
+        """The graph for one writer at a time; an empty server gets its constraints first.
+
+        What it writes is committed only while this store holds this lock, and those of `exclusive` around it.
+        """
         self.home.mkdir(parents=True, exist_ok=True)
-        with self.exclusive("graph"), self._open(patient=True) as graph:
+        with self.exclusive("graph"), self._open(writer=True) as graph:
             if graph.check_version(empty_too=True) == 0:
                 graph.migrate(0)
             yield graph
@@ -393,14 +439,18 @@ class Neo4jStore:
 
         Raises:
             GraphBusy: another job holds it, or took it because this one could not renew it in time.
+            NotReady, GraphTooNew: the server is too old, or its graph too new, to be touched.
         """
-        with self._open(patient=True) as graph:
+        with self._open(writer=True) as graph:
+            graph.check_version(older_too=True, empty_too=True)
             lease = _Lease(graph, work)
             lease.take()
+            self._leases.append(lease)
             try:
                 yield lease.check
                 lease.check()
             finally:
+                self._leases.remove(lease)
                 lease.give_back()
 
     def stamp(self) -> object | None:
@@ -416,7 +466,7 @@ class Neo4jStore:
 
     def migrate(self) -> tuple[int, int]:
         """Make constraints and indexes up to this program's schema."""
-        with self.exclusive("graph"), self._open() as graph:
+        with self.exclusive("graph"), self._open(writer=True) as graph:
             found = graph.check_version(older_too=True, empty_too=True)
             if found < SCHEMA_VERSION:
                 graph.migrate(found)
@@ -461,11 +511,20 @@ class _Lease:
             except LexgraphError:
                 continue  # the server is away: the next attempt tells whether the lock is still ours
 
+    def hold(self, transaction: _Transaction) -> None:
+        """Keep the lock until a transaction is committed. Raises: GraphBusy: it has gone to another job meanwhile."""
+        if not transaction.rows("hold_lock", id=self._work, holder=self._holder, lease_ms=int(LEASE_S * 1000)):
+            self._lost = True
+        self._tell()
+
     def check(self) -> None:
         """Raises: GraphBusy: the lock has gone to another job meanwhile."""
         if not self._lost:
             with suppress(LexgraphError):  # a server that is away tells nothing; nor can another job have it
                 self._lost = not self._held(self._graph.update_once)
+        self._tell()
+
+    def _tell(self) -> None:
         if self._lost:
             raise GraphBusy(f"{self._graph.server.address}: the lock of the {self._work} went to another process meanwhile")
 
@@ -482,14 +541,23 @@ def _fetch(
     runner: ManagedTransaction | neo4j.Session, cypher: str, parameters: Row, max_rows: int | None = None, limit_s: float = 0
 ) -> _Rows:
     text = cast(LiteralString, cypher)
-    result = (
-        runner.run(text, parameters)
-        if isinstance(runner, ManagedTransaction)
-        else runner.run(Query(text, timeout=limit_s), parameters)
-    )
+    with _parameters_fit():
+        result = (
+            runner.run(text, parameters)
+            if isinstance(runner, ManagedTransaction)
+            else runner.run(Query(text, timeout=limit_s), parameters)
+        )
     keys = tuple(result.keys())
     found: Iterable[neo4j.Record] = result if max_rows is None else _first(result, max_rows)
     return keys, [tuple(map(_native, record.values())) for record in found]
+
+
+@contextmanager
+def _parameters_fit() -> Generator[None]:
+    try:
+        yield
+    except OverflowError:
+        raise BadQuery("cypher: a parameter is an integer beyond 64 bits") from None
 
 
 def _first(result: neo4j.Result, n: int) -> Iterator[neo4j.Record]:
@@ -576,9 +644,9 @@ def _of_server(error: Neo4jError, server: Server) -> LexgraphError:
             f"{server.address}: the server cannot write its log, most likely for want of space: make some, and start it again"
         )
     if "TransactionStartFailed" in code:  # after a panic, as one over a full disk
-        return ServerUnavailable(f"{server.address}: the server has failed and must be started again: {message}")
+        return ServerUnavailable(f"{server.address}: the server has failed and must be started again: {message}", answered=True)
     if _TIMED_OUT in code:
-        return QueryTimeout(f"{server.address}: the query ran past its time limit (LEXGRAPH_QUERY_TIMEOUT_S)")
+        return QueryTimeout(f"{server.address}: the query ran past its time limit (LEXGRAPH_QUERY_TIMEOUT_S)", answered=True)
     if "DatabaseNotFound" in code:
         return BadSetting(f"{server.address}: no database {server.database!r}: check LEXGRAPH_GRAPH_DATABASE")
     if "ProcedureNotFound" in code or "UnknownFunction" in message:
@@ -588,7 +656,7 @@ def _of_server(error: Neo4jError, server: Server) -> LexgraphError:
     if code.startswith(("Neo.ClientError.Statement", "Neo.ClientError.Procedure")):
         return BadQuery(f"cypher: {message}")
     if code.startswith("Neo.TransientError") or "DatabaseUnavailable" in code:
-        return ServerUnavailable(f"{server.address}: {message}")
+        return ServerUnavailable(f"{server.address}: {message}", answered=True)
     return LexgraphError(f"{server.address}: {message} ({code})")
 
 

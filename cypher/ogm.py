@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import date
 from typing import Any, NoReturn, TypeVar
 
+from cypher.address import bolt_address
 from cypher.statements import statements
 from schema.errors import BadQuery, BadSetting, LexgraphError, MissingExtra, NotFound, NotReady, ServerUnavailable
 from schema.identifiers import normal_number
@@ -22,7 +23,6 @@ except ModuleNotFoundError as _error:
     raise MissingExtra(f"cypher.ogm needs {_error.name}: install lexgraph[notebook]") from None
 
 _STATEMENTS = statements("neo4j")
-_SCHEMES = tuple(f"{name}{security}://" for name in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
 _Found = TypeVar("_Found", bound="LawObject")
 
 
@@ -37,8 +37,7 @@ def connect(settings: Settings | None = None) -> Graph:
     settings = settings or load_settings()
     if not settings.graph:
         raise BadSetting("LEXGRAPH_GRAPH is empty: the law is walked on a Neo4j server, not in the embedded graph")
-    if not settings.graph.startswith(_SCHEMES):
-        raise BadSetting(f"LEXGRAPH_GRAPH={settings.graph}: not the address of a Neo4j server (bolt://… or neo4j://…)")
+    bolt_address(settings.graph)
     with _plain_errors(settings.graph):
         password = settings.graph_password.get_secret_value()
         graph = Graph(settings.graph, auth=(settings.graph_user, password), name=settings.graph_database)

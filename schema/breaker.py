@@ -43,11 +43,11 @@ class Breaker:
                 self._until = self._clock() + self._rest_s
         try:
             yield
-        except (ServerUnavailable, QueryTimeout) as error:
-            self.note(error)
-            raise
-        except LexgraphError:  # an answer, if not a pleasant one
-            self._works()
+        except LexgraphError as error:
+            if isinstance(error, ServerUnavailable | QueryTimeout) and not error.answered:
+                self.note(error)
+            else:  # an answer, if not a pleasant one: one slow query is no reason to refuse the others
+                self._works()
             raise
         self._works()
 

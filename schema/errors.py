@@ -70,14 +70,26 @@ class NotReady(LexgraphError):
     http_status = 503
 
 
-class ServerUnavailable(LexgraphError):
-    """A server of the graph or of the text index that does not answer; it may later."""
+class _OfServer(LexgraphError):
+    """What a server could not do this time.
+
+    Attributes:
+        answered: whether the server said so itself; False where it is silent, which `schema.breaker` spares others.
+    """
+
+    def __init__(self, message: str, *, answered: bool = False) -> None:
+        super().__init__(message)
+        self.answered = answered
+
+
+class ServerUnavailable(_OfServer):
+    """A server of the graph or of the text index that does not answer, or cannot do what is asked; it may later."""
 
     exit_code = 71
     http_status = 503
 
 
-class QueryTimeout(LexgraphError):
+class QueryTimeout(_OfServer):
     """A query, of the graph or of the text index, that outran its time limit."""
 
     exit_code = 71
@@ -85,7 +97,10 @@ class QueryTimeout(LexgraphError):
 
 
 class GraphBusy(LexgraphError):
-    """Another process is writing; nothing was changed by this one."""
+    """Another process is at the same work, or took it over from this one when its lock had run out.
+
+    What this one was about to write is not written; what it had committed before stays.
+    """
 
     exit_code = 75
     http_status = 503

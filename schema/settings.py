@@ -5,6 +5,7 @@ from the defaults below. `origins` tells which, for ``lexgraph doctor``.
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -99,5 +100,10 @@ def origins(settings: Settings) -> list[tuple[str, str, str, str]]:
             origin = str(TOML_FILE)
         else:
             origin = "default"
-        rows.append((name, str(getattr(settings, name)) or "none", origin, option.description or ""))
+        rows.append((name, _shown(getattr(settings, name)) or "none", origin, option.description or ""))
     return rows
+
+
+def _shown(value: object) -> str:
+    """A value without the user and password that an address may hold."""
+    return re.sub(r"(?<=://).*@", "***@", str(value))

@@ -460,14 +460,14 @@ class ElasticText:
             who = f"user {self._user!r}" if self._user else "requests without a password"
             return BadSetting(f"{self.address} refuses {who} (LEXGRAPH_TEXT_USER, LEXGRAPH_TEXT_PASSWORD)")
         if "search_timeout_exception" in kinds:
-            return QueryTimeout(f"{self.address} did not answer in {self.timeout_s:g} s (LEXGRAPH_TEXT_TIMEOUT_S)")
+            return QueryTimeout(f"{self.address} did not answer in {self.timeout_s:g} s (LEXGRAPH_TEXT_TIMEOUT_S)", answered=True)
         if "index_not_found_exception" in kinds:
             return NotReady(f"{self.address} does not hold the law of the graph: run `lexgraph index`")
         if kinds & {"too_many_clauses", "too_many_nested_clauses"}:
             return BadQuery(f"the query has too many words for {self.address}")
         if "cluster_block_exception" in kinds and "flood-stage" in reason:
             return StorageFull(f"{self.address} takes no more documents: {reason}")
-        return ServerUnavailable(f"{self.address} answered {status}: {reason}")
+        return ServerUnavailable(f"{self.address} answered {status}: {reason}", answered=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -239,7 +239,7 @@ def test_the_port_is_the_usual_one_and_no_password_is_shown(tmp_path: Path, monk
     monkeypatch.setattr("cypher.browser_link._check", opened.append)
     settings = Settings.model_validate(
         {
-            "home": tmp_path, "graph": "neo4j+s://someone:secret@law.example:9999", "graph_password": "secret",
+            "home": tmp_path, "graph": "neo4j+s://law.example:9999", "graph_password": "secret",
             "graph_user": "jean d'arc", "graph_database": "french law",
         }
     )  # fmt: skip
@@ -265,7 +265,8 @@ def test_the_port_is_the_usual_one_and_no_password_is_shown(tmp_path: Path, monk
         ),
         ("bolt://127.0.0.1:9", "127.0.0.1:9", BadSetting, "LEXGRAPH_GRAPH_HTTP"),
         ("bolt://127.0.0.1:9", "ftp://127.0.0.1:9", BadSetting, "not an address of HTTP"),
-        ("bolt://x:ninety:secret", "", BadSetting, "not an address with a scheme"),
+        ("bolt://x:ninety:secret", "", BadSetting, "not the address of a Neo4j server"),
+        ("bolt://127.0.0.1:9", "http://x:ninety:secret", BadSetting, "not an address with a scheme"),
     ],
 )
 def test_an_address_that_leads_nowhere_is_one_clear_line(

@@ -20,10 +20,11 @@ from cypher.neo4j_graph import Neo4jGraph, Neo4jStore, Server
 from cypher.statements import statements
 from cypher.vectors import VectorStore
 from docker.local_servers import Neo4jServer
+from gnn.registry import active_id, flip
 from gnn.subgraph_edges import exported_edges, subgraph_edges
 from ingest.questions import load_questions, read_questions
 from ingest.sources import ingest
-from schema.errors import BadQuery, GraphBusy, GraphTooNew, NotReady, ServerUnavailable
+from schema.errors import BadQuery, GraphBusy, GraphTooNew, NotReady, QueryTimeout, ServerUnavailable
 from schema.labels import SCHEMA_VERSION
 from schema.records import Question
 from search.corpus import Corpus, Filter, read_corpus
@@ -379,6 +380,113 @@ def test_a_job_whose_lock_went_to_another_learns_it_when_it_asks(served: Store) 
             check_lock()
     with pytest.raises(GraphBusy), served.exclusive("models"):
         raise AssertionError("the lock is another's")
+
+
+def steal(store: Store, work: str) -> None:
+    """Another job takes a lock, as if it had run out."""
+    with store.reading() as graph:
+        assert isinstance(graph, Neo4jGraph)
+        assert graph.update(f"MATCH (n:Lock {{id: '{work}'}}) SET n.holder = 'another' RETURN n.id", {})
+
+
+def give_up(store: Store, work: str) -> None:
+    with store.reading() as graph:
+        assert isinstance(graph, Neo4jGraph)
+        graph.update(f"MATCH (n:Lock {{id: '{work}'}}) DELETE n", {})
+
+
+def test_what_a_job_writes_without_its_lock_is_not_committed(served: Store) -> None:
+    def law() -> str:
+        with served.reading() as graph:
+            return graph.rows("graph_row")[0]["questions_sha256"]
+
+    def write_late() -> None:
+        with served.writing() as graph:
+            graph.write("set_questions_sha256", sha256="in time")
+
+            def work(transaction: Statements) -> None:
+                transaction.write("set_questions_sha256", sha256="too late")
+                steal(served, "graph")
+
+            with pytest.raises(GraphBusy, match="went to another"):
+                graph.atomically(work)
+            with pytest.raises(GraphBusy, match="went to another"):
+                graph.write("set_questions_sha256", sha256="later still")
+
+    before = law()
+    with pytest.raises(GraphBusy):
+        write_late()
+    assert law() == "in time"
+    give_up(served, "graph")
+    with served.writing() as graph:
+        graph.write("set_questions_sha256", sha256=before)
+
+
+def test_a_flip_without_the_lock_of_the_models_does_not_happen(served: Store) -> None:
+    with served.writing() as graph:
+        graph.write(
+            "create_model", id="a", created="2026-01-01", recipe="r", encoder="e", dimensions=1, corpus_sha256="", metrics="{}",
+            status="active", activated="2026-01-01",
+        )  # fmt: skip
+
+    def flip_late() -> None:
+        with served.exclusive("models"):
+            steal(served, "models")
+            with served.writing() as graph:
+                graph.atomically(lambda transaction: flip(transaction, "b"))
+
+    with pytest.raises(GraphBusy, match="the lock of the models went to another"):
+        flip_late()
+    with served.reading() as graph:
+        assert active_id(graph) == "a"
+    give_up(served, "models")
+    with served.writing() as graph:
+        graph.write("delete_model", id="a")
+
+
+def test_a_server_that_is_too_old_is_not_written_to(served: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def locks() -> list[dict[str, object]]:
+        with served.reading() as graph:
+            assert isinstance(graph, Neo4jGraph)
+            return graph.run("MATCH (n:Lock) RETURN n.id AS id, n.asked AS asked ORDER BY id", {})
+
+    before = locks()
+    with monkeypatch.context() as patched:
+        patched.setattr("cypher.neo4j_graph.OLDEST", (3000, 1))
+        with pytest.raises(NotReady, match="is too old"), served.exclusive("index"):
+            raise AssertionError("the lock is not taken")
+    assert locks() == before
+
+
+@pytest.mark.parametrize("error", [OSError(13, "no such drawer"), ValueError("no such day"), KeyError("x")])
+def test_what_goes_wrong_in_a_callers_own_work_is_told_as_it_is(served: Store, error: Exception) -> None:
+    def work(transaction: Statements) -> None:
+        transaction.write("set_questions_sha256", sha256="half")
+        raise error
+
+    with served.writing() as graph:
+        before = graph.rows("graph_row")
+        with pytest.raises(type(error)) as caught:
+            graph.atomically(work)
+        assert caught.value is error
+        assert graph.rows("graph_row") == before
+
+
+def test_an_integer_beyond_64_bits_is_a_bad_query(served: Store) -> None:
+    with served.reading() as graph:
+        with pytest.raises(BadQuery, match="beyond 64 bits"):
+            graph.query("RETURN $n AS n", {"n": 2**70}, 10)
+        assert graph.query("RETURN $n AS n", {"n": 2**62}, 10).rows == [(2**62,)]
+    with served.reading(timeout_s=5) as graph, pytest.raises(BadQuery, match="beyond 64 bits"):
+        graph.query("RETURN $n AS n", {"n": [-(2**64)]}, 10)
+
+
+def test_a_query_that_the_server_ends_lets_others_be_asked(served: Store) -> None:
+    slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN max(a * b % 7) AS n"
+    with served.reading(timeout_s=1) as graph:
+        with pytest.raises(QueryTimeout, match="past its time limit"):
+            graph.query(slow, {}, 1)
+        assert graph.rows("acts")
 
 
 def test_errors_of_the_plugin_are_one_line(served: Store, monkeypatch: pytest.MonkeyPatch) -> None:

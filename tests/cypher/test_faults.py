@@ -229,7 +229,7 @@ def test_what_is_no_server_of_ours_is_told_in_one_line(run: Lexgraph, neo4j: Neo
     assert_one_line(with_setting(_DATABASE="nowhere"), 78, "no database 'nowhere': check LEXGRAPH_GRAPH_DATABASE")
     assert_one_line(with_setting(**{"": "bolt://127.0.0.1:1"}), 71, "Neo4j at bolt://127.0.0.1:1 does not answer")
     assert_one_line(with_setting(**{"": neo4j.http_address}), 78, "not the address of a Neo4j server")
-    assert_one_line(with_setting(**{"": "bolt://127.0.0.1:port"}), 78, "LEXGRAPH_GRAPH=bolt://127.0.0.1:port")
+    assert_one_line(with_setting(**{"": "bolt://127.0.0.1:port"}), 78, "not the address of a Neo4j server")
     assert_one_line(with_setting(**{"": "bolt" + neo4j.http_address.removeprefix("http")}), 71, "does not answer")
     assert_one_line(run("status"), 69, "run `lexgraph ingest` first")
 

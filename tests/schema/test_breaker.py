@@ -77,3 +77,18 @@ def test_an_answer_that_is_an_error_is_no_failure_of_the_server() -> None:
     assert fails(breaker, NotReady("no index"))
     with breaker.call():
         pass
+
+
+@pytest.mark.parametrize(
+    "answer", [ServerUnavailable("a deadlock", answered=True), QueryTimeout("past its limit", answered=True), NotReady("none")]
+)
+def test_a_server_that_answers_is_asked_again_at_once(answer: Exception) -> None:
+    clock = Clock()
+    breaker = Breaker(2.0, clock)
+    assert fails(breaker, answer)
+    assert fails(breaker, answer)
+    fails(breaker, ServerUnavailable("down"))
+    clock.now += 3
+    assert fails(breaker, answer), "it answers again"
+    with breaker.call():
+        pass
