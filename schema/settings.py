@@ -6,6 +6,8 @@ from the defaults below. `origins` tells which, for ``lexgraph doctor``.
 
 import os
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +17,10 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from schema.errors import BadSetting
 
 TOML_FILE = Path("lexgraph.toml")
+NO_OPTIONS = {"LEXGRAPH_SERVERS", "LEXGRAPH_AKN_DOCUMENTS", "LEXGRAPH_CRON"}
+"""Variables of the environment that are no options: of `docker.local_servers`, of the tests, of the compose file."""
+_OF_KUBERNETES = re.compile(r"_SERVICE_(?:HOST|PORT)|_PORT_\d+_(?:TCP|UDP|SCTP)")
+"""What Kubernetes tells every container of a service that is called lexgraph."""
 
 
 class Settings(BaseSettings):
@@ -76,8 +82,9 @@ def load_settings() -> Settings:
     """The settings in force.
 
     Raises:
-        BadSetting: a value does not fit its option, or the file names an option that does not exist.
+        BadSetting: a value does not fit its option, or the file or the environment names an option that does not exist.
     """
+    _refuse_unknown(os.environ)
     try:
         return Settings()  # pyright: ignore[reportCallIssue]  # every field has a default
     except ValidationError as error:
@@ -88,6 +95,20 @@ def load_settings() -> Settings:
         raise BadSetting("settings: " + "; ".join(lines)) from None
     except ValueError as error:  # the TOML file itself
         raise BadSetting(f"{TOML_FILE}: {error}") from None
+
+
+def _refuse_unknown(environment: Iterable[str]) -> None:
+    """A misspelt option would be left out in silence."""
+    options = sorted(Settings.model_fields)
+    told: list[str] = []
+    for name in sorted(environment):
+        prefix, _, option = name.lower().partition("_")
+        if prefix != "lexgraph" or option in options or name in NO_OPTIONS or _OF_KUBERNETES.search(name):
+            continue
+        near = [f"LEXGRAPH_{found.upper()}" for found in get_close_matches(option, options, n=2, cutoff=0.7)]
+        told.append(f"{name} is no option" + (f" (is {' or '.join(near)} meant?)" if near else ""))
+    if told:
+        raise BadSetting("settings: " + "; ".join(told) + ": without that, `lexgraph doctor` lists all")
 
 
 def origins(settings: Settings) -> list[tuple[str, str, str, str]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from schema.errors import BadSetting
-from schema.settings import Settings, load_settings, origins
+from schema.settings import NO_OPTIONS, Settings, load_settings, origins
 
 
 @pytest.fixture(autouse=True)
@@ -66,3 +66,31 @@ def test_a_bad_value_in_the_environment_is_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(f"LEXGRAPH_{option}", value)
     with pytest.raises(BadSetting, match=f"LEXGRAPH_{option}"):
         load_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("LEXGRAPH_GRPAH", "LEXGRAPH_GRAPH"),
+        ("LEXGRAPH_GRAPH_PASWORD", "LEXGRAPH_GRAPH_PASSWORD"),
+        ("LEXGRAPH_NOTHING_LIKE_IT", ""),
+    ],
+)
+def test_a_misspelt_variable_is_named_with_what_is_near_and_without_its_value(
+    monkeypatch: pytest.MonkeyPatch, name: str, near: str
+) -> None:
+    monkeypatch.setenv(name, "secret")
+    with pytest.raises(BadSetting, match=f"{name} is no option") as caught:
+        load_settings()
+    assert ("meant?" in str(caught.value)) == bool(near)
+    assert near in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*sorted(NO_OPTIONS), "LEXGRAPH_SERVICE_HOST", "LEXGRAPH_PORT_8000_TCP_ADDR", "LEXGRAPHIC", "lexgraph_home"],
+)
+def test_other_variables_are_let_be(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "x")
+    load_settings()
