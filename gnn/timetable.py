@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from schema.errors import BadSetting, MissingExtra
 
 if TYPE_CHECKING:
-    from apscheduler.triggers.cron import CronTrigger
+    from apscheduler.triggers.base import BaseTrigger
 
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 
@@ -44,19 +44,25 @@ def run_on(cron: str, work: Callable[[], object], announce: Callable[[str], obje
         scheduler.shutdown(wait=False)
 
 
-def trigger_of(cron: str) -> "CronTrigger":
-    """The times of a crontab line.
+def trigger_of(cron: str) -> "BaseTrigger":
+    """The times of a crontab line: where it names days of the month and of the week, those of either, as cron has it.
 
     Raises:
         BadSetting: it is none.
     """
+    from apscheduler.triggers.combining import OrTrigger
     from apscheduler.triggers.cron import CronTrigger
 
     fields = cron.split()
     if len(fields) != 5:
         raise BadSetting(f"not a timetable: {cron!r} (five fields: minute, hour, day of month, month, day of week)")
+    minute, hour, day, month, weekday = fields
     try:
-        return CronTrigger.from_crontab(" ".join([*fields[:4], _days_of_week(fields[4])]), timezone="UTC")
+        weekdays = _days_of_week(weekday)
+        if day.startswith("*") or weekday.startswith("*"):
+            return CronTrigger.from_crontab(f"{minute} {hour} {day} {month} {weekdays}", timezone="UTC")
+        either = (f"{minute} {hour} {day} {month} *", f"{minute} {hour} * {month} {weekdays}")
+        return OrTrigger([CronTrigger.from_crontab(times, timezone="UTC") for times in either])
     except ValueError as error:
         raise BadSetting(f"not a timetable: {cron!r} ({error})") from None
 

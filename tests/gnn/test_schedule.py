@@ -395,7 +395,12 @@ def test_a_timetable_fires_when_cron_would() -> None:
     assert times("0 0 * * */3", 3) == ["Sat 03 00:00", "Sun 04 00:00", "Wed 07 00:00"]
     assert times("*/30 * * * *", 2) == ["Thu 01 00:30", "Thu 01 01:00"]
     assert times("0 5 * * 5-1", 4) == ["Fri 02 05:00", "Sat 03 05:00", "Sun 04 05:00", "Mon 05 05:00"]
-    for odd in ("", "0 3 * *", "0 25 * * *", "0 3 * * 8", "0 3 * * x", "0 3 * * */0"):
+    # A day of the month or a day of the week, as cron has it; both, where one of them is a star with a step.
+    assert times("0 3 15 * 1", 4) == ["Mon 05 03:00", "Mon 12 03:00", "Thu 15 03:00", "Mon 19 03:00"]
+    assert times("0 3 5,6 * mon", 4) == ["Mon 05 03:00", "Tue 06 03:00", "Mon 12 03:00", "Mon 19 03:00"]
+    assert times("0 3 15 * *", 2) == ["Thu 15 03:00", "Sun 15 03:00"]
+    assert times("0 3 */2 * 1", 2) == ["Mon 05 03:00", "Mon 19 03:00"]
+    for odd in ("", "0 3 * *", "0 3 x * 1", "0 3 1 * x", "0 25 * * *", "0 3 * * 8", "0 3 * * x", "0 3 * * */0"):
         with pytest.raises(BadSetting, match="not a timetable"):
             trigger_of(odd)
 
