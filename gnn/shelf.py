@@ -1,6 +1,6 @@
 """Where model files lie: under the home, and, for several machines, in a shared folder or an object store."""
 
-from errno import ENOSPC
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,8 @@ def share_model(home: Path, shelf: str, id: str) -> None:
 
     Raises:
         MissingExtra: the address needs a package that is not installed.
-        StorageFull, LexgraphError: it cannot be written.
+        StorageFull: it is full.
+        LexgraphError: it cannot be written otherwise.
     """
     if not shelf:
         return
@@ -43,7 +44,8 @@ def share_model(home: Path, shelf: str, id: str) -> None:
         with filesystem.open(f"{place}/{_COMPLETE}", "wb") as stream:
             stream.write(b"")
     except OSError as error:
-        raise LexgraphError(f"model files at {shelf} cannot be written: {error}") from None
+        told = f"model files at {shelf} cannot be written: {error}"
+        raise (StorageFull(told) if error.errno in (ENOSPC, EDQUOT) else LexgraphError(told)) from None
 
 
 def fetch_model(home: Path, shelf: str, id: str) -> None:
@@ -72,17 +74,29 @@ def fetch_model(home: Path, shelf: str, id: str) -> None:
     except OSError as error:
         if folder.is_dir():
             return  # another process brought it meanwhile
-        if error.errno == ENOSPC:
+        if error.errno in (ENOSPC, EDQUOT):
             raise StorageFull(f"{folder}: {error.strerror}; no model version was touched") from None
         raise NotReady(f"model files at {shelf} cannot be read: {error}") from None
 
 
 def remove_shared(shelf: str, id: str) -> None:
-    """Remove a version from the shelf."""
-    if shelf:
-        filesystem, root = _opened(shelf)
-        if filesystem.exists(f"{root}/{id}"):
-            filesystem.rm(f"{root}/{id}", recursive=True)
+    """Remove a version from the shelf: first what says that it is complete, so that nobody fetches half of it.
+
+    Raises:
+        MissingExtra: the address needs a package that is not installed.
+        LexgraphError: it cannot be removed.
+    """
+    if not shelf:
+        return
+    filesystem, root = _opened(shelf)
+    place = f"{root}/{id}"
+    try:
+        if filesystem.exists(f"{place}/{_COMPLETE}"):
+            filesystem.rm_file(f"{place}/{_COMPLETE}")
+        if filesystem.exists(place):
+            filesystem.rm(place, recursive=True)
+    except OSError as error:
+        raise LexgraphError(f"model files at {shelf} cannot be removed: {error}") from None
 
 
 def _of_other_law(folder: Path, path: Path) -> bool:

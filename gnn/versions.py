@@ -170,6 +170,9 @@ def prune(store: Store, keep: int, shelf: str = "") -> list[str]:
 
     Kept are the active one, those that were active most recently, and what was trained on the same law beside them,
     for comparison. For one job at a time (``store.exclusive("models")``, which the caller holds).
+
+    Raises:
+        LexgraphError: the shelf lets nothing be removed; those before are gone, and a second run goes on.
     """
     with store.writing() as graph:
         rows = model_rows(graph)
@@ -181,11 +184,11 @@ def prune(store: Store, keep: int, shelf: str = "") -> list[str]:
         if not served:
             return []
         for id in gone:
+            remove_shared(shelf, id)  # first: where that fails the graph still names the version, to try again
             if graph.vectors is not None:
                 graph.vectors.drop(id)
             graph.write("delete_model", id=id)
             _remove(store.home, id)
-            remove_shared(shelf, id)
         return gone
 
 
