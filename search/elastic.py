@@ -52,6 +52,8 @@ ANALYZERS: Mapping[str, str] = {"fr": "french", "en": "english", "de": "german",
 _CHUNK, _CHUNK_BYTES = 500, 8 << 20
 _BULK_ATTEMPTS = 8
 _EXPUNGE_ATTEMPTS = 8
+_BUSY = (429, 502, 503, 504)
+"""Statuses of a server, or of a proxy before it, that has too much to do or is just being started."""
 _WRITING_TIMEOUT_S = 120.0
 _SCANNED = 5000
 _NEEDED = ["-responses.hits.hits._index", "-responses._shards"]
@@ -311,7 +313,8 @@ class ElasticText:
             index=name,
             chunk_size=_CHUNK,
             max_chunk_bytes=_CHUNK_BYTES,
-            max_retries=8,  # of what a busy server put off (429), waiting longer each time
+            max_retries=8,  # of what a busy server put off, waiting longer each time
+            retry_on_status=_BUSY,
             initial_backoff=0.5,
             max_backoff=30,
             raise_on_error=False,

@@ -1,6 +1,7 @@
 """The text index on a real Elasticsearch: the same ranking, versions, differences, breakage, and answers without it."""
 
 import dataclasses
+import json
 import socket
 import threading
 import time
@@ -9,7 +10,7 @@ from contextlib import contextmanager
 from datetime import date
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 import numpy as np
@@ -452,6 +453,37 @@ def test_a_wrong_password_is_told_without_the_password(standing_in: Callable[...
     assert "secret" not in str(caught.value)
     with pytest.raises(BadSetting, match="refuses requests without a password"):
         ElasticText(text.address).check("x", OPTIONS)
+
+
+class _Starting(_Refusing):
+    """Takes a bulk request the third time: a proxy says that its server is away, then the server puts a document off."""
+
+    status = 200
+    asked: ClassVar[list[int]] = []
+
+    def do_POST(self) -> None:
+        self.asked.append(0)
+        turn = len(self.asked)
+        item = {"_id": "a", "status": 503 if turn == 2 else 201}
+        if turn == 2:
+            item["error"] = {"type": "unavailable_shards_exception", "reason": "primary shard is not active"}
+        answer: dict[str, Any] = {"errors": turn == 2, "items": [{"index": item}]}
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = json.dumps(answer).encode() if turn > 1 else b"<html>Bad Gateway</html>"
+        self.send_response(502 if turn == 1 else 200)
+        kind = "application/json" if turn > 1 else "text/html"
+        for name, value in (*self.headers_of_product, ("Content-Type", kind), ("Content-Length", str(len(body)))):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_PUT = do_POST  # noqa: N815
+
+
+def test_what_a_server_that_is_being_started_puts_off_is_sent_again(standing_in: Callable[..., str]) -> None:
+    text = ElasticText(standing_in(_Starting))
+    text._write_chunk(text._client, "index", [{"_op_type": "index", "_id": "a", "_source": {"id": "a"}}])
+    assert len(_Starting.asked) == 3
 
 
 def test_what_is_no_elasticsearch_is_told(standing_in: Callable[..., str], law: Law) -> None:
