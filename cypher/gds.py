@@ -1,5 +1,6 @@
 """The Graph Data Science plugin of a Neo4j server, through the ``graphdatascience`` client: ranks and edges."""
 
+import re
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -11,8 +12,10 @@ from graphdatascience import GraphDataScience
 from neo4j.exceptions import Neo4jError
 
 from cypher.authority import DAMPING, ITERATIONS, TOLERANCE, UNCITED
+from schema.errors import GraphBusy
 
 Pairs = list[tuple[str, str]]
+_BLOCKED = re.compile(r"blocked since|\b(?:heap|free|available|estimated) memory\b|out of memory|OutOfMemory", re.IGNORECASE)
 
 
 class Gds:
@@ -28,6 +31,18 @@ class Gds:
             plain_errors: gives a block that turns errors of the driver, which the client lets through, into the project's own.
         """
         self._client, self._plain_errors = client, plain_errors
+
+    @contextmanager
+    def _told(self) -> Generator[None]:
+        """Errors as the project's own; GraphBusy where the server has, or believes to have, too little memory."""
+        with self._plain_errors():
+            try:
+                yield
+            except Neo4jError as error:
+                if not _of_memory(error):
+                    raise
+                told = " ".join((error.message or str(error)).split())[:300]
+                raise GraphBusy(f"the server has no memory for this: {told}") from None
 
     @contextmanager
     def _projection(self, labels: list[str], kinds: list[str]) -> Generator[Any]:
@@ -59,7 +74,7 @@ class Gds:
         Raises:
             ServerUnavailable, GraphBusy: the server does not answer, or has no memory for it.
         """
-        with self._plain_errors():
+        with self._told():
             return self._ranks()
 
     def _ranks(self) -> dict[str, float]:
@@ -82,13 +97,11 @@ class Gds:
         Raises:
             ServerUnavailable: the server does not answer.
         """
-        with self._plain_errors():
-            try:
+        try:
+            with self._told():
                 self._write_ranks(name)
-            except Neo4jError as error:
-                if "MemoryPool" in (error.code or "") or "OutOfMemory" in (error.code or ""):
-                    return False
-                raise
+        except GraphBusy:
+            return False
         return True
 
     def _write_ranks(self, name: str) -> None:
@@ -112,7 +125,7 @@ class Gds:
         Raises:
             ServerUnavailable, GraphBusy: the server does not answer, or has no memory for it.
         """
-        with self._plain_errors():
+        with self._told():
             return self._edges(kind, tail, head)
 
     def _edges(self, kind: str, tail: str, head: str) -> Pairs:
@@ -125,3 +138,11 @@ class Gds:
         a: npt.NDArray[np.int64] = rows["sourceNodeId"].to_numpy()
         b: npt.NDArray[np.int64] = rows["targetNodeId"].to_numpy()
         return sorted((tails[x], heads[y]) for x, y in zip(a.tolist(), b.tolist(), strict=True) if x in tails and y in heads)
+
+
+def _of_memory(error: Neo4jError) -> bool:
+    """Whether memory is what a call lacked: the plugin says so in words, refusing what it estimates to be too large."""
+    code = error.code or ""
+    if "MemoryPool" in code or "OutOfMemory" in code:
+        return True
+    return "ProcedureCallFailed" in code and bool(_BLOCKED.search(str(error)))

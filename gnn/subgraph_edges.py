@@ -1,12 +1,14 @@
 """The edges of the subgraph that a graph encoder works on: sections and articles, each kind of edge both ways."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from cypher.graph import Graph
+from schema.errors import GraphBusy
 from search.corpus import Corpus
 
 Ints = npt.NDArray[np.int64]
@@ -49,7 +51,8 @@ def subgraph_edges(corpus: Corpus, kinds: Sequence[str]) -> SubgraphEdges:
 
 
 def exported_edges(graph: Graph, corpus: Corpus, kinds: Sequence[str], *, through_gds: bool = True) -> SubgraphEdges:
-    """The same edges, read from the graph itself: from a projection of GDS where it answers, else by statements.
+    """The same edges, read from the graph itself: from a projection of GDS where it answers and has the memory, else by
+    statements.
 
     Both ways give the arrays that `subgraph_edges` makes of the corpus of that graph, element by element.
     """
@@ -62,10 +65,8 @@ def exported_edges(graph: Graph, corpus: Corpus, kinds: Sequence[str], *, throug
     for kind, edge, tail, head, statement in _JOINED:
         if kind not in kinds:
             continue
-        gds = graph.gds if through_gds else None
-        if gds is not None:
-            found = gds.edges(edge, tail, head)
-        else:
+        found = _projected(graph, edge, tail, head) if through_gds else None
+        if found is None:
             ends = ("article", "target") if kind == "cites" else ("parent", "child")
             found = [(row[ends[0]], row[ends[1]]) for row in graph.rows(statement)]
         joined = np.array([(place[tail][a], place[head][b]) for a, b in found if a != b], np.int64).reshape(-1, 2)
@@ -73,6 +74,15 @@ def exported_edges(graph: Graph, corpus: Corpus, kinds: Sequence[str], *, throug
         order = np.lexsort((joined[:, 0], joined[:, 1])) if kind == "contains" else np.lexsort((joined[:, 1], joined[:, 0]))
         pairs.append((kind, joined[order].T))
     return _both_ways(corpus, pairs)
+
+
+def _projected(graph: Graph, edge: str, tail: str, head: str) -> list[tuple[str, str]] | None:
+    """Edges from a projection of GDS; None where there is no GDS, or no memory for it."""
+    if graph.gds is None:
+        return None
+    with suppress(GraphBusy):
+        return graph.gds.edges(edge, tail, head)
+    return None
 
 
 def _both_ways(corpus: Corpus, pairs: Sequence[tuple[str, Ints]]) -> SubgraphEdges:
