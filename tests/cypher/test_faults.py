@@ -24,7 +24,7 @@ from tests.commands import Ended, Lexgraph, load_tiny_law, recipe_file
 from tests.cypher.test_release import may_mount, small_disk
 from tests.disturbance import dump
 from tests.servers import start_or_skip
-from tests.tiny_law import BAKERS, article, bakers, code, link, millers, section, write_law
+from tests.tiny_law import BAKERS, BAKERS_ID, MILLERS_ID, article, bakers, code, link, millers, section, write_law
 
 ARTICLES = 2500
 """More than one batch of the loader, so that a death between batches is one inside a transaction."""
@@ -257,7 +257,9 @@ def test_a_server_that_hangs_ends_a_query_and_works_again(run: Lexgraph, neo4j: 
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not may_mount(), reason="only root may mount a small disk")
-def test_a_full_disk_is_told(tmp_path: Path, big_law: Path, impatient: None) -> None:
+def test_a_full_disk_is_told_and_a_load_gone_on_with_when_there_is_space(tmp_path: Path, big_law: Path, impatient: None) -> None:
+    articles = "MATCH (a:Article) WHERE a.act_id IN $acts RETURN a.id, a.text ORDER BY a.id"
+    read_law = ("cypher", articles, "--param", f"acts={json.dumps([BAKERS_ID, MILLERS_ID])}", "--json")
     with small_disk(400) as disk:
         config = {"server.directories.data": str(disk), "db.tx_log.rotation.size": "1m"}
         neo4j = Neo4jServer(NEO4J_2026, tmp_path / "full", config, gds=False, short_lived=True)
@@ -265,16 +267,25 @@ def test_a_full_disk_is_told(tmp_path: Path, big_law: Path, impatient: None) -> 
         try:
             run = Lexgraph.over(tmp_path / "home", neo4j)
             run.do("ingest", write_law(tmp_path / "law"))
-            law = run.do("cypher", "MATCH (a:Article) RETURN a.id, a.text ORDER BY a.id", "--json")
+            law = run.do(*read_law)
             ballast = disk / "ballast"
             free = int(subprocess.run(["df", "--output=avail", "-k", disk], capture_output=True, text=True).stdout.split()[1])
             ballast.write_bytes(b"\0" * 1024 * max(free - 600, 0))
             ended = run("ingest", big_law)
             assert_one_line(ended, 74, "space")
             # Where its log is what met the end of the disk, the server answers nothing until it is started again.
-            read = run("cypher", "MATCH (a:Article) RETURN a.id, a.text ORDER BY a.id", "--json")
+            read = run(*read_law)
             if read.out != law:
                 assert_one_line(read, 71, "must be started again")
+            ballast.unlink()
+            neo4j.kill()
+            neo4j.start()
+            assert run.do(*read_law) == law
+            again(run, "ingest", big_law)
+            undisturbed = Lexgraph.over(tmp_path / "undisturbed")
+            undisturbed.do("ingest", tmp_path / "law")
+            undisturbed.do("ingest", big_law)
+            assert state(run) == state(undisturbed)
         finally:
             neo4j.kill()
 
