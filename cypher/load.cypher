@@ -19,7 +19,7 @@ MATCH (g:Graph {id: 'graph'}) SET g.questions_sha256 = $sha256;
 // name: sources
 MATCH (s:Source)
 RETURN s.id AS id, s.collection AS collection, s.reader AS reader, s.rank AS rank, s.sha256 AS sha256, s.records AS records,
-       s.rejected AS rejected, s.passed_over AS passed_over
+       s.rejected AS rejected, s.passed_over AS passed_over, s.waits_since AS waits_since
 ORDER BY id;
 
 // name: delete_sources
@@ -28,7 +28,7 @@ UNWIND $ids AS id MATCH (s:Source {id: id}) DELETE s;
 // name: create_sources
 UNWIND $rows AS r
 CREATE (:Source {id: r.id, collection: r.collection, reader: r.reader, rank: r.rank, sha256: r.sha256, records: r.records,
-  rejected: r.rejected, passed_over: r.passed_over});
+  rejected: r.rejected, passed_over: r.passed_over, waits_since: r.waits_since});
 
 // name: forget_source_sha256
 // The files will be read again.

@@ -106,10 +106,18 @@ MIGRATIONS = (
             "MATCH (n:Article|Section) WHERE n.source_ids IS NULL SET n.source_ids = []",
         ),
     ),
-    # Which file a question was read from: files that have some are read again.
+    # Which file a question was read from, and which law lacked what it names: files that have some are read again.
     Migration(
         4,
-        embedded=("ALTER TABLE Question ADD IF NOT EXISTS file STRING DEFAULT ''", _READ_QUESTIONS_AGAIN),
-        neo4j=("MATCH (q:Question) WHERE q.file IS NULL SET q.file = ''", _READ_QUESTIONS_AGAIN),
+        embedded=(
+            "ALTER TABLE Question ADD IF NOT EXISTS file STRING DEFAULT ''",
+            "ALTER TABLE Source ADD IF NOT EXISTS waits_since STRING DEFAULT ''",
+            _READ_QUESTIONS_AGAIN,
+        ),
+        neo4j=(
+            "MATCH (q:Question) WHERE q.file IS NULL SET q.file = ''",
+            "MATCH (s:Source) WHERE s.waits_since IS NULL SET s.waits_since = ''",
+            _READ_QUESTIONS_AGAIN,
+        ),
     ),
 )

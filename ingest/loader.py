@@ -105,23 +105,15 @@ class StoredSources:
 
     def fingerprint(self, name: str) -> str:
         """That of a file as it was read, "" where it must be read again."""
-        return self.rows[name]["sha256"].partition(_WAITS)[0] if name in self.rows else ""
+        return self.rows[name]["sha256"] if name in self.rows else ""
 
     def waits(self, name: str) -> bool:
         """Whether a file has questions that name what the graph lacks."""
-        return _WAITS in self.rows[name]["sha256"]
+        return bool(self.rows[name]["waits_since"])
 
     def may_go_on(self, name: str) -> bool:
         """Whether a file that waits may find now what it waits for: the graph is another than it was read into."""
-        return self.rows[name]["sha256"].partition(_WAITS)[2] != self.law
-
-
-_WAITS = " with "
-
-
-def waiting_sha256(sha256: str, law: str) -> str:
-    """Fingerprint of a file with questions that name what the graph lacks: read again when the graph is another."""
-    return f"{sha256}{_WAITS}{law}" if sha256 else ""
+        return self.rows[name]["waits_since"] != self.law
 
 
 def law_fingerprint(graph: Statements, corpus: str) -> str:
@@ -408,6 +400,7 @@ class _Load:
             "rejected": len(reading.rejected) + sum(len(act.rejected) for act in reading.acts),
             # Wanted when who gives them does no more.
             "passed_over": [*passed_over, *repeated],
+            "waits_since": "",
         }
         return taken
 
@@ -563,7 +556,7 @@ class _Load:
 
     def _write_sources(self, graph: Statements, law: str) -> None:
         for name in self.asked.waiting:
-            self.source_rows[name]["sha256"] = waiting_sha256(self.source_rows[name]["sha256"], law)
+            self.source_rows[name]["waits_since"] = law
         rows = dict(self.source_rows)
         overtaken: set[str] = set()
         for given in (self.taken_over, self.asked.passed_over):
@@ -597,16 +590,23 @@ def archive_name(collection: str) -> str:
     return f"archive/{collection.rpartition('/')[2]}"
 
 
-def remember_archive(store: Store, collection: str, sha256: str, files: int) -> None:
-    """Note the archive that files were read from, so that the same archive need not be unpacked again."""
+def remember_archive(store: Store, collection: str, sha256: str, files: int, *, waiting: bool) -> None:
+    """Note the archive that files were read from, so that the same archive need not be unpacked again.
+
+    Args:
+        waiting: whether some of its questions name what the graph lacks.
+    """
+    row: Row = {"id": archive_name(collection), "collection": "", "reader": "archive", "rank": 0, "sha256": sha256}
+    row |= {"records": files, "rejected": 0, "passed_over": []}
     with store.writing() as graph:
-        graph.atomically(partial(_write_archive, name=archive_name(collection), sha256=sha256, files=files))
+        corpus = graph.rows("graph_row")[0]["corpus_sha256"]
+        row["waits_since"] = law_fingerprint(graph, corpus) if waiting else ""
+        graph.atomically(partial(_write_archive, row=row))
 
 
-def _write_archive(graph: Statements, *, name: str, sha256: str, files: int) -> None:
-    graph.write("delete_sources", ids=[name])
-    row = {"id": name, "collection": "", "reader": "archive", "rank": 0, "sha256": sha256, "records": files, "rejected": 0}
-    graph.write("create_sources", rows=[row | {"passed_over": []}])
+def _write_archive(graph: Statements, *, row: Row) -> None:
+    graph.write("delete_sources", ids=[row["id"]])
+    graph.write("create_sources", rows=[row])
 
 
 def _remove_acts(graph: Statements, ids: Sequence[str]) -> Counts:

@@ -23,7 +23,6 @@ from ingest.loader import (
     load_acts,
     remember_archive,
     stored_sources,
-    waiting_sha256,
 )
 from ingest.quarantine import quarantined, write_quarantine
 from ingest.questions import load_questions
@@ -192,8 +191,7 @@ def _ingest_collection(
             broken += one.broken_files
             waiting += one.waiting_files
         if collection.archive and format is None and not broken:
-            sha256 = waiting_sha256(sha256, stored_sources(store).law) if waiting else sha256
-            remember_archive(store, collection.name, sha256, sum(map(len, groups.values())))
+            remember_archive(store, collection.name, sha256, sum(map(len, groups.values())), waiting=waiting > 0)
         return any(groups.values())
 
 

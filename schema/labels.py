@@ -43,6 +43,7 @@ NODES = (
             "records": "INT64",
             "rejected": "INT64",
             "passed_over": "STRING[]",
+            "waits_since": "STRING",
         },
     ),
     NodeLabel(
