@@ -115,9 +115,10 @@ MIGRATIONS = (
             _READ_QUESTIONS_AGAIN,
         ),
         neo4j=(
+            # What was imported from files knows its files already.
+            f"MATCH (q:Question) WHERE q.file IS NULL WITH count(q) AS older WHERE older > 0 {_READ_QUESTIONS_AGAIN}",
             "MATCH (q:Question) WHERE q.file IS NULL SET q.file = ''",
             "MATCH (s:Source) WHERE s.waits_since IS NULL SET s.waits_since = ''",
-            _READ_QUESTIONS_AGAIN,
         ),
     ),
 )
