@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 import zipfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -332,7 +333,7 @@ def _tail(file: Path, lines: int = 15) -> str:
 
 
 @dataclass
-class Server:
+class Server(ABC):
     """A server with its files in ``home``. Whoever opens the same home holds the same server."""
 
     product: Product
@@ -395,14 +396,14 @@ class Server:
 
     port_names: tuple[str, ...] = ("http",)
 
-    def _prepare(self, program: Path, java: Path, ports: Mapping[str, int]) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _prepare(self, program: Path, java: Path, ports: Mapping[str, int]) -> None: ...
 
-    def _command(self, program: Path, java: Path) -> tuple[list[str], dict[str, str]]:
-        raise NotImplementedError
+    @abstractmethod
+    def _command(self, program: Path, java: Path) -> tuple[list[str], dict[str, str]]: ...
 
-    def _answers(self) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def _answers(self) -> bool: ...
 
     # What both do.
 
@@ -775,7 +776,7 @@ def _watch(parent: int, home: Path) -> None:
     process = Process.of(parent)
     while process.alive and home.exists():
         time.sleep(0.2)
-    Server(NEO4J_2026, home).kill()  # a kill needs the home only
+    Neo4jServer(home=home).kill()  # whichever server it is: a kill needs the home only
     shutil.rmtree(home, ignore_errors=True)
 
 

@@ -30,8 +30,7 @@ def share_model(home: Path, shelf: str, id: str) -> None:
     """
     if not shelf:
         return
-    filesystem, root = _opened(shelf)
-    place = f"{root}/{id}"
+    filesystem, place = _place_on(shelf, id)
     try:
         if filesystem.exists(f"{place}/{_COMPLETE}"):
             return
@@ -58,8 +57,7 @@ def fetch_model(home: Path, shelf: str, id: str) -> None:
     folder = model_folder(home, id)
     if not shelf or folder.is_dir():
         return
-    filesystem, root = _opened(shelf)
-    place = f"{root}/{id}"
+    filesystem, place = _place_on(shelf, id)
     try:
         if not filesystem.exists(f"{place}/{_COMPLETE}"):
             raise NotReady(f"model {id} is neither under {home / FOLDER} nor at {shelf}")
@@ -88,8 +86,7 @@ def remove_shared(shelf: str, id: str) -> None:
     """
     if not shelf:
         return
-    filesystem, root = _opened(shelf)
-    place = f"{root}/{id}"
+    filesystem, place = _place_on(shelf, id)
     try:
         if filesystem.exists(f"{place}/{_COMPLETE}"):
             filesystem.rm_file(f"{place}/{_COMPLETE}")
@@ -104,7 +101,8 @@ def _of_other_law(folder: Path, path: Path) -> bool:
     return path.relative_to(folder).parts[0].startswith("law-")
 
 
-def _opened(shelf: str) -> tuple[Any, str]:
+def _place_on(shelf: str, id: str) -> tuple[Any, str]:
+    """The file system of a shelf, and where a version lies on it."""
     try:
         import fsspec
     except ModuleNotFoundError:
@@ -115,4 +113,4 @@ def _opened(shelf: str) -> tuple[Any, str]:
         raise MissingExtra(f"LEXGRAPH_MODELS={shelf}: {error}") from None
     except ValueError as error:
         raise BadSetting(f"LEXGRAPH_MODELS={shelf}: {error}") from None
-    return filesystem, root.rstrip("/")
+    return filesystem, f"{root.rstrip('/')}/{id}"

@@ -35,9 +35,8 @@ def unpacked(archive: Path, folder: Path) -> None:
         else:
             with tarfile.open(archive) as packed:
                 unpack_tar(packed, folder, archive)
-    except (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, ValueError) as error:
-        raise BadSource(archive, "", f"not an archive that can be unpacked: {error}") from None
-    except RuntimeError as error:  # what zipfile says of encryption and of compressions that it lacks
+    # RuntimeError: what zipfile says of encryption and of compressions that it lacks.
+    except (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, ValueError, RuntimeError) as error:
         raise BadSource(archive, "", f"not an archive that can be unpacked: {error}") from None
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from cypher.graph import Row, Statements
 from ingest.difference import batches
-from ingest.law_index import LawIndex, number_order
+from ingest.law_index import LawIndex
 from schema.identifiers import act_of
 from schema.records import Act, ActTree, Citation, Relation
 
@@ -123,8 +123,7 @@ class KnownLaw:
 
     def add(self, act: Act, articles: Iterable[_Named], sections: Iterable[_Named]) -> None:
         """Add an act that is not there yet: (identifier, number, publisher's identifiers) of its articles and sections."""
-        named = sorted(articles, key=lambda article: (number_order(article[1]), article[0]))
-        held = list(sections)
+        named, held = list(articles), list(sections)
         self.index.add(act, ((id, number) for id, number, _ in named), (id for id, _, _ in held))
         for name in (act.eli, act.source_id):
             self._claim(name, ("Act", act.id))

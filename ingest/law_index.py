@@ -76,7 +76,7 @@ class LawIndex:
         """Of acts that are in memory."""
         index = cls()
         for tree in trees:
-            articles = sorted(((a.id, a.number) for a in tree.articles), key=lambda named: (number_order(named[1]), named[0]))
+            articles = ((article.id, article.number) for article in tree.articles)
             index.add(tree.act, articles, (section.id for section in tree.sections))
         return index
 
@@ -85,7 +85,7 @@ class LawIndex:
 
         Args:
             act: the act, which answers to its `names_of`.
-            articles: identifier and number of each article, in an order that ranges follow (`number_order`).
+            articles: identifier and number of each article; ranges follow the order of the numbers (`number_order`).
             sections: the identifiers of its sections.
         """
         self.remove(act.id)
@@ -93,7 +93,7 @@ class LawIndex:
             acts = self._acts[without_words(name)]
             acts[act.id] = max(acts.get(act.id, ()), title_words(name), key=len)
         held = self._articles[act.id] = _Articles()
-        for id, number in articles:
+        for id, number in sorted(articles, key=lambda article: (number_order(article[1]), article[0])):
             held.add(id, number)
         kept = list(sections)
         self._sections[act.id] = SectionPaths(kept)

@@ -19,7 +19,6 @@ from docker.local_servers import (
     ElasticsearchServer,
     Neo4jServer,
     Process,
-    Server,
     ServerFailed,
     ServerMissing,
     fetch,
@@ -155,12 +154,12 @@ def test_a_server_ends_with_the_run_that_asked_for_it(tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGKILL, done.stderr
     process = Process.of(int(done.stdout))
     assert not process.alive or process.gone(30)
-    watcher = Server(NEO4J_2026, home)
+    watcher = Neo4jServer(home=home)
     assert not watcher.running
 
 
 def test_a_leftover_pid_of_another_process_is_left_alone(tmp_path: Path, stranger: subprocess.Popen[bytes]) -> None:
-    server = Server(NEO4J_2026, tmp_path)
+    server = Neo4jServer(home=tmp_path)
     (tmp_path / "server.json").write_text(json.dumps({"process": [stranger.pid, "born at another time"]}))
     assert not server.running
     server.stop()
