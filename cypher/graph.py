@@ -40,8 +40,6 @@ class Graph(Statements, Protocol):
 
     engine: ClassVar[str]
     """Whose bodies of the statements it runs: ladybug or neo4j."""
-    writers: ClassVar[int]
-    """Transactions that may write at the same time, where they do not touch the same nodes."""
 
     def described(self) -> str:
         """What keeps the graph, in words: its name and version."""

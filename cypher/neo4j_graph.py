@@ -144,7 +144,6 @@ class Neo4jGraph:
     """A graph on a server. Threads share the driver; each call has a session of its own."""
 
     engine: ClassVar[str] = "neo4j"
-    writers: ClassVar[int] = 2
 
     def __init__(
         self,

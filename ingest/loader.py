@@ -268,17 +268,16 @@ def _linked(chunk: _Chunk, law: KnownLaw) -> _Linked:
     return _Linked(chunk, citations, [linked for tree in chunk.trees for linked in link_relations(tree.relations, law)])
 
 
-def each_written(items: Iterable[_Item], write: Callable[[_Item], _Result], writers: int = 1) -> Iterator[tuple[_Item, _Result]]:
-    """Items with what writing them gave, in their order: while some are written, outside of Python, the next is made."""
-    running: deque[tuple[_Item, Future[_Result]]] = deque()
-    with ThreadPoolExecutor(writers) as pool:
+def each_written(items: Iterable[_Item], write: Callable[[_Item], _Result]) -> Iterator[tuple[_Item, _Result]]:
+    """Items with what writing them gave, in their order: while one is written, outside of Python, the next is made."""
+    with ThreadPoolExecutor(1) as writer:
+        before: tuple[_Item, Future[_Result]] | None = None
         for item in items:
-            while len(running) >= writers:
-                done, result = running.popleft()
-                yield done, result.result()
-            running.append((item, pool.submit(write, item)))
-        for done, result in running:
-            yield done, result.result()
+            if before is not None:
+                yield before[0], before[1].result()
+            before = item, writer.submit(write, item)
+        if before is not None:
+            yield before[0], before[1].result()
 
 
 class _Load:
@@ -490,7 +489,7 @@ class _Load:
 
     def _write_all(self, waiting: Iterable[ReadAct]) -> "Iterator[_Chunk]":
         """Write acts, and give them in chunks as they are there."""
-        for chunk, counts in each_written(self._chunks(waiting), self._write, self.graph.writers):
+        for chunk, counts in each_written(self._chunks(waiting), self._write):
             self.report.add(counts)
             self.law.add_trees(chunk.trees)
             self.written.update(act.id for act in chunk.acts)
@@ -521,7 +520,6 @@ class _Load:
             with progress("citations", len(self.taken)) as advance:
                 taken = (act for _, act in self.taken.values())
                 linked_acts = (_linked(chunk, law) for chunk in self._chunks(taken))
-                # One at a time: those who cite the same article would wait for each other.
                 for linked, _ in each_written(linked_acts, self._link):
                     advance(len(linked.chunk.acts))
             graph.write("delete_lone_outside")
