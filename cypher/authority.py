@@ -1,8 +1,5 @@
 """Authority of articles: PageRank over CITES (Page et al., 1999), in the unnormalised form that GDS uses."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
@@ -48,11 +45,10 @@ def authority_of(graph: Graph) -> dict[str, float]:
 
 def write_authority(graph: Graph) -> None:
     """Store the authority of every article: by the Graph Data Science plugin where it answers, else computed here."""
-    if graph.gds is not None and graph.gds.write_ranks("authority"):
-        return
-    stored = {row["id"]: row["authority"] for row in graph.rows("stored_authority")}
-    rows: Sequence[dict[str, Any]] = [
-        {"id": id, "authority": rank} for id, rank in authority_of(graph).items() if stored.get(id) != rank
-    ]
+    changed = None if graph.gds is None else graph.gds.changed_ranks("authority")
+    if changed is None:
+        stored = {row["id"]: row["authority"] for row in graph.rows("stored_authority")}
+        changed = {id: rank for id, rank in authority_of(graph).items() if stored.get(id) != rank}
+    rows = [{"id": id, "authority": rank} for id, rank in changed.items()]
     for start in range(0, len(rows), _BATCH):
         graph.write("set_authority", rows=rows[start : start + _BATCH])

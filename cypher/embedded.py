@@ -40,6 +40,7 @@ class EmbeddedGraph:
     """
 
     engine: ClassVar[str] = "ladybug"
+    writers: ClassVar[int] = 1
     vectors = None
     """Embeddings are read from the model's own files."""
     gds = None

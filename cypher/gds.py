@@ -91,33 +91,31 @@ class Gds:
             identifiers[node]: float(score) for node, score in zip(rows["nodeId"].tolist(), rows["score"].tolist(), strict=True)
         }
 
-    def write_ranks(self, name: str) -> bool:
-        """Store PageRank as a property of every article, without leaving the server; False where it has no memory for it.
+    def changed_ranks(self, stored: str) -> dict[str, float] | None:
+        """PageRank of the articles whose stored one is another, to six places; None where the server has no memory for it.
+
+        Args:
+            stored: the property that the ranks are stored in.
 
         Raises:
             ServerUnavailable: the server does not answer.
         """
         try:
             with self._told():
-                self._write_ranks(name)
+                return self._changed_ranks(f"coalesce(a.{stored}, 0.0) <> rank")
         except GraphBusy:
-            return False
-        return True
+            return None
 
-    def _write_ranks(self, name: str) -> None:
+    def _changed_ranks(self, changed: str) -> dict[str, float]:
+        found = f"WITH a, round(rank, 6) AS rank WHERE {changed} RETURN a.id AS id, rank"
         if not self._client.run_cypher("MATCH (a:Article)-[:CITES]->(:Article) RETURN 1 LIMIT 1").shape[0]:
-            self._client.run_cypher(f"MATCH (a:Article) SET a.{name} = $least", {"least": 1 - DAMPING})
-            return
-        with self._projection(["Article"], ["CITES"]) as graph:
-            self._client.page_rank.write(
-                graph,
-                write_property=name,
-                damping_factor=DAMPING,
-                max_iterations=ITERATIONS,
-                tolerance=TOLERANCE,
-                concurrency=4,
-                write_concurrency=4,
-            )
+            rows = self._client.run_cypher(f"MATCH (a:Article) WITH a, $rank AS rank {found}", {"rank": UNCITED})
+        else:
+            how = {"dampingFactor": DAMPING, "maxIterations": ITERATIONS, "tolerance": TOLERANCE, "concurrency": 1}
+            ranked = "CALL gds.pageRank.stream($graph, $how) YIELD nodeId, score WITH gds.util.asNode(nodeId) AS a, score AS rank"
+            with self._projection(["Article"], ["CITES"]) as graph:
+                rows = self._client.run_cypher(f"{ranked} {found}", {"graph": graph.name(), "how": how})
+        return dict(zip(rows["id"].tolist(), rows["rank"].tolist(), strict=True))
 
     def edges(self, kind: str, tail: str, head: str) -> Pairs:
         """Pairs of identifiers joined by a kind of edge between two labels, each once, in order.

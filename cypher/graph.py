@@ -40,6 +40,8 @@ class Graph(Statements, Protocol):
 
     engine: ClassVar[str]
     """Whose bodies of the statements it runs: ladybug or neo4j."""
+    writers: ClassVar[int]
+    """How many transactions that write may be under way at once."""
 
     def described(self) -> str:
         """What keeps the graph, in words: its name and version."""

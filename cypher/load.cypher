@@ -273,9 +273,18 @@ WITH l WHERE l.holder IS NULL OR l.holder = $holder OR l.expires < timestamp()
 SET l.holder = $holder, l.expires = timestamp() + $lease_ms
 RETURN l.holder AS holder;
 
-// name: hold_lock
+// name: pass_fences
+// Whoever has taken a lock waits here for the transactions that looked at it before.
 // engine: neo4j
-MATCH (l:Lock {id: $id, holder: $holder}) SET l.expires = timestamp() + $lease_ms RETURN l.holder AS holder;
+UNWIND range(0, $fences - 1) AS fence
+MERGE (f:Lock {id: $id + '/' + fence}) SET f.asked = timestamp();
+
+// name: hold_lock
+// The fence first: it stays this transaction's to its end. Only then the look at the lock.
+// engine: neo4j
+MERGE (f:Lock {id: $id + '/' + $fence}) SET f.asked = timestamp()
+WITH f MATCH (l:Lock {id: $id, holder: $holder})
+RETURN l.holder AS holder;
 
 // name: give_back_lock
 // engine: neo4j

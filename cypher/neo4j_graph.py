@@ -11,7 +11,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import groupby
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, LiteralString, TypeVar, cast
 
 import neo4j
@@ -58,6 +60,8 @@ GRACE_S = 3.0
 """How much longer than its limit a query may take until its server counts as silent: it looks for such every two seconds."""
 RETRY_S = 30.0
 """How long a writer's transaction is tried again while its server is away, in seconds."""
+WRITERS = 2
+"""Transactions of one load at once: each keeps a core of the server busy, and more of them meet at the same nodes."""
 LEASE_S = 60.0
 """How long the lock of a job that no longer renews it holds, in seconds."""
 _BOOKMARKS = "graph.bookmarks.json"
@@ -129,7 +133,7 @@ class _Transaction:
     def write(self, statement: str, **parameters: Any) -> None:
         """Run a named statement for its effect."""
         with _parameters_fit():
-            self._transaction.run(cast(LiteralString, self._bodies[statement]), parameters).consume()
+            self._transaction.run(cast(LiteralString, self._bodies[statement]), _unprinted(parameters)).consume()
 
 
 class _OfTheWork(Exception):
@@ -144,6 +148,7 @@ class Neo4jGraph:
     """A graph on a server. Threads share the driver; each call has a session of its own."""
 
     engine: ClassVar[str] = "neo4j"
+    writers: ClassVar[int] = WRITERS
 
     def __init__(
         self,
@@ -164,6 +169,9 @@ class Neo4jGraph:
             leases: locks without which nothing that `atomically` writes is committed.
         """
         self._leases = leases
+        self._fences: SimpleQueue[int] = SimpleQueue()
+        for fence in range(WRITERS):
+            self._fences.put(fence)
         self._breaker = breaker or Breaker()
         self.server = server
         self.changed = False
@@ -264,14 +272,18 @@ class Neo4jGraph:
             except Exception as error:  # no error of the server, though it passes through its driver
                 raise _OfTheWork(error) from error
             for lease in self._leases:  # last: from here to the commit nobody else can take them
-                lease.hold(transaction)
+                lease.hold(transaction, fence)
             return result
+
+        fence = self._fences.get()
 
         try:
             with _plain_errors(self.server), self._session() as session:
                 return session.execute_write(fenced)
         except _OfTheWork as carried:
             raise carried.error from carried.error.__cause__
+        finally:
+            self._fences.put(fence)
 
     def query(self, cypher: str, parameters: Row, max_rows: int) -> Table:
         """A free query, which the server refuses to let write; at most ``max_rows`` rows.
@@ -363,15 +375,36 @@ class Neo4jGraph:
         return version
 
     def migrate(self, found: int) -> None:
-        """Make the constraints and indexes that version ``found`` lacks, and note this program's version."""
+        """Make the constraints and indexes that version ``found`` lacks, bring what is there up to date, and note the version.
+
+        An imported graph counts as one of version 0 that holds law already.
+        """
+        empty = not self.rows("graph_row")
         for migration in MIGRATIONS:
             if migration.version > found:
-                for statement in migration.neo4j:
-                    self.update(statement, {})
+                for of_schema, group in groupby(migration.neo4j, key=lambda statement: statement.startswith(("CREATE", "DROP"))):
+                    if of_schema or not empty:
+                        self._migrate(list(group), together=of_schema)
         self.run("CALL db.awaitIndexes(300)", {})
-        if not self.rows("graph_row"):
+        if empty:
             self.write("create_graph_row", schema_version=SCHEMA_VERSION)
-        self.write("set_schema_version", schema_version=SCHEMA_VERSION)
+        else:
+            self.write("set_schema_version", schema_version=SCHEMA_VERSION)
+
+    def _migrate(self, group: Sequence[str], *, together: bool) -> None:
+        """Run statements; constraints and indexes, which no transaction may hold beside data, in one."""
+
+        def work(transaction: ManagedTransaction) -> None:
+            for statement in group:
+                _fetch(transaction, statement, {})
+
+        if not together:
+            for statement in group:
+                self.update(statement, {})
+            return
+        self.changed = True
+        with _plain_errors(self.server), self._session() as session:
+            session.execute_write(work)
 
     def close(self) -> None:
         """Close every connection."""
@@ -479,7 +512,12 @@ def graph_stamp(graph: Neo4jGraph) -> object | None:
 
 
 class _Lease:
-    """A lock in the graph that its holder renews from a thread of its own."""
+    """A lock in the graph that its holder renews from a thread of its own.
+
+    A transaction is committed only under the lock: it looks at it while it holds one of the lock's *fences*, nodes that
+    whoever takes the lock passes first. So several transactions of the holder, each at a fence of its own, do not wait for
+    each other, and none of them outlives the taking.
+    """
 
     def __init__(self, graph: Neo4jGraph, work: str) -> None:
         self._graph, self._work = graph, work
@@ -495,6 +533,7 @@ class _Lease:
                 f"{self._graph.server.address}: another process is writing to the {self._work}; try again when it is done "
                 f"(the lock of a dead one ends after {LEASE_S:.0f} s)"
             )
+        self._graph.update(statements(self._graph.engine)["pass_fences"], {"id": self._work, "fences": WRITERS})
         self._thread.start()
 
     def _held(self, run: Callable[[str, Row], list[Row]]) -> bool:
@@ -510,9 +549,9 @@ class _Lease:
             except LexgraphError:
                 continue  # the server is away: the next attempt tells whether the lock is still ours
 
-    def hold(self, transaction: _Transaction) -> None:
+    def hold(self, transaction: _Transaction, fence: int) -> None:
         """Keep the lock until a transaction is committed. Raises: GraphBusy: it has gone to another job meanwhile."""
-        if not transaction.rows("hold_lock", id=self._work, holder=self._holder, lease_ms=int(LEASE_S * 1000)):
+        if not transaction.rows("hold_lock", id=self._work, holder=self._holder, fence=fence):
             self._lost = True
         self._tell()
 
@@ -536,15 +575,26 @@ class _Lease:
             self._graph.update_once(statements(self._graph.engine)["give_back_lock"], asked)
 
 
+class _Unprinted(list[Any]):
+    """A list that its driver's log does not spell out: it does so even where nobody keeps the log, in a tenth of a load."""
+
+    def __repr__(self) -> str:
+        return f"[{len(self)} items]"
+
+
+def _unprinted(parameters: Row) -> Row:
+    return {name: _Unprinted(value) if isinstance(value, list) else value for name, value in parameters.items()}  # pyright: ignore[reportUnknownArgumentType]
+
+
 def _fetch(
     runner: ManagedTransaction | neo4j.Session, cypher: str, parameters: Row, max_rows: int | None = None, limit_s: float = 0
 ) -> _Rows:
     text = cast(LiteralString, cypher)
     with _parameters_fit():
         result = (
-            runner.run(text, parameters)
+            runner.run(text, _unprinted(parameters))
             if isinstance(runner, ManagedTransaction)
-            else runner.run(Query(text, timeout=limit_s), parameters)
+            else runner.run(Query(text, timeout=limit_s), _unprinted(parameters))
         )
     keys = tuple(result.keys())
     found: Iterable[neo4j.Record] = result if max_rows is None else _first(result, max_rows)

@@ -1,11 +1,12 @@
 """What differs between the acts in a graph and the same acts as they were read, as rows to write."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from itertools import pairwise
-from typing import Any, TypeVar, cast
+from operator import attrgetter
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from cypher.graph import Row, Statements
 from schema.identifiers import act_of
@@ -261,14 +262,13 @@ def _order(records: Iterable[Section | Article]) -> dict[str, int]:
 
 def row_of(record: Act | Section | Article | Version) -> Row:
     """A record as the parameters of the statement that creates it: a date is ISO text, "" where there is none."""
-    row: Row = {}
-    for name in _names(type(record)):
-        value = getattr(record, name)
-        if name in _DATES:
-            value = value.isoformat() if isinstance(value, date) else ""
-        elif isinstance(value, tuple):
-            value = list(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        row[name] = value
+    form = _FORMS[type(record)]
+    row: Row = dict(zip(form.names, form.values(record), strict=True))
+    for name in form.dates:
+        value = row[name]
+        row[name] = value.isoformat() if value else ""
+    for name in form.lists:
+        row[name] = list(row[name])
     if isinstance(record, Version):
         row["id"] = record.id
     if isinstance(record, Article | Version):
@@ -276,14 +276,24 @@ def row_of(record: Act | Section | Article | Version) -> Row:
     return row
 
 
-_DATES = frozenset({"valid_from", "valid_to", "published", "updated"})
-_FIELDS: dict[type, tuple[str, ...]] = {}
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The fields of a kind of record, and which of them hold dates and tuples."""
+
+    names: tuple[str, ...]
+    dates: tuple[str, ...]
+    lists: tuple[str, ...]
+    values: Callable[[Any], tuple[Any, ...]]
+
+    @classmethod
+    def of(cls, kind: type[Act] | type[Section] | type[Article] | type[Version]) -> "_Form":
+        types = get_type_hints(kind)
+        names = tuple(f.name for f in fields(kind))
+        dates = tuple(name for name in names if date in get_args(types[name]))
+        return cls(names, dates, tuple(name for name in names if get_origin(types[name]) is tuple), attrgetter(*names))
 
 
-def _names(kind: type[Act] | type[Section] | type[Article] | type[Version]) -> tuple[str, ...]:
-    if kind not in _FIELDS:
-        _FIELDS[kind] = tuple(f.name for f in fields(kind))
-    return _FIELDS[kind]
+_FORMS: dict[type, _Form] = {kind: _Form.of(kind) for kind in (Act, Section, Article, Version)}
 
 
 def _stored_act(row: Row) -> Act:

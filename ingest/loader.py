@@ -1,16 +1,15 @@
 """Write what readers give into the graph, as the difference to what it holds already."""
 
+import gc
 import hashlib
 import shutil
 from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from cypher.authority import write_authority
 from cypher.graph import Graph, Row, Statements, Store
@@ -27,22 +26,19 @@ from ingest.citations import (
     write_relations,
 )
 from ingest.difference import Counts, StoredActs, batches, difference
+from ingest.portions import CHUNK_ARTICLES, Chunk, Portion, chunks, each_written, joints, portions
 from ingest.questions import AskedQuestions, write_read_questions
 from ingest.reading import ReadAct, ReadFile, ReadSource, read_sources
 from schema.errors import NotReady, StorageFull, TooMuchGone
 from schema.progress import Progress, silent
-from schema.records import ActTree, Question, Rejected, Remark, SourceFile
+from schema.records import Question, Rejected, Remark, SourceFile
 
-CHUNK_ARTICLES = 4000
-"""Articles that are written in one transaction, or one act where it has more."""
 DROP_SHARE, DROP_ARTICLES = 0.05, 100
 """A release that drops more than this share of a collection's articles, and more than so many, is not believed."""
 SMALL_SHARE, SMALL_ARTICLES = 0.5, 20
 """Nor is one that drops more than this share of a collection of at least so many, though it be fewer than a hundred."""
 _READING = "reading"
 _COUNTED = ("unchanged_files", "read_files", "broken_files", "gone_files", "unchanged_acts", "passed_over", "waiting_files")
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
 
 
 @dataclass(slots=True)
@@ -186,7 +182,7 @@ def load_acts(
     if not wanted and not gone and stored.whole:
         before_release(report)
         return report
-    with store.writing() as graph, _spool(store.home) as folder:
+    with store.writing() as graph, _spool(store.home) as folder, _collecting_rarely():
         load = _Load(graph, stored, report, {source.name: sha256 for source, sha256 in wanted}, collection, whole)
         files = [source for source, _ in wanted]
         load.plan(files, gone, read_sources(files, read, folder, workers=workers, progress=progress))
@@ -236,6 +232,17 @@ def _spool(home: Path) -> Generator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def _collecting_rarely() -> Generator[None]:
+    """Records hold no cycles, and the search for some among a million of them takes a fifth of a load."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 def _each_once(reading: ReadSource, rejected: list[Rejected]) -> list[ReadAct]:
     """The acts of a file; where it gives one twice, the first counts."""
     acts: dict[str, ReadAct] = {}
@@ -246,38 +253,30 @@ def _each_once(reading: ReadSource, rejected: list[Rejected]) -> list[ReadAct]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chunk:
-    """Acts that are written in one transaction; ``known``: those that the graph holds already."""
-
-    acts: list[ReadAct]
-    trees: list[ActTree]
-    known: list[str]
-
-
-@dataclass(frozen=True, slots=True)
 class _Linked:
     """A chunk with all that its acts cite and do to others."""
 
-    chunk: _Chunk
+    chunk: Chunk
     citations: list[LinkedCitation]
     relations: list[LinkedRelation]
 
 
-def _linked(chunk: _Chunk, law: KnownLaw) -> _Linked:
-    citations = [linked for tree in chunk.trees for linked in link(tree.citations, law)]
-    return _Linked(chunk, citations, [linked for tree in chunk.trees for linked in link_relations(tree.relations, law)])
+def _linked(chunk: Chunk, law: KnownLaw) -> _Linked:
+    named = [act.citations() for act in chunk.acts]
+    citations = [linked for cited, _ in named for linked in link(cited, law)]
+    return _Linked(chunk, citations, [linked for _, related in named for linked in link_relations(related, law)])
 
 
-def each_written(items: Iterable[_Item], write: Callable[[_Item], _Result]) -> Iterator[tuple[_Item, _Result]]:
-    """Items with what writing them gave, in their order: while one is written, outside of Python, the next is made."""
-    with ThreadPoolExecutor(1) as writer:
-        before: tuple[_Item, Future[_Result]] | None = None
-        for item in items:
-            if before is not None:
-                yield before[0], before[1].result()
-            before = item, writer.submit(write, item)
-        if before is not None:
-            yield before[0], before[1].result()
+def _write_portion(graph: Statements, *, portion: Portion) -> Counts:
+    chunk, found = portion.chunk, portion.found
+    if found is None:
+        old = StoredActs.of(graph, chunk.known_ids)
+        found = difference(old, portion.trees, datetime.now(UTC).date())
+        for batch in batches(chunk.known_ids):
+            graph.write("open_acts", ids=batch)
+        release_citations(graph, {act.id for act in chunk.acts}, found.gone_sections, found.gone_articles)
+    found.write(graph)
+    return found.counts
 
 
 class _Load:
@@ -464,49 +463,40 @@ class _Load:
         for batch in batches(sorted(self.gone_acts), 200):
             self.report.add(self.graph.atomically(partial(_remove_acts, ids=batch)))
         with progress("acts", len(waiting)) as advance:
-            for chunk in self._write_all(waiting):
-                advance(len(chunk.acts))
+            for portion in self._write_all(waiting):
+                advance(len(portion.trees))
 
     def _begin_writing(self) -> None:
         """From here to the end the graph holds neither the old law nor the new."""
         if not self.written:
             self.graph.write("set_corpus_sha256", sha256="")
 
-    def _chunks(self, waiting: Iterable[ReadAct]) -> "Iterator[_Chunk]":
-        acts: list[ReadAct] = []
-        articles = 0
-        for act in waiting:
-            acts.append(act)
-            articles += len(act.articles) + 1
-            if articles >= CHUNK_ARTICLES:
-                yield self._chunk(acts)
-                acts, articles = [], 0
-        if acts:
-            yield self._chunk(acts)
-
-    def _chunk(self, acts: list[ReadAct]) -> "_Chunk":
-        return _Chunk(acts, [act.tree() for act in acts], [act.id for act in acts if act.id in self.files])
-
-    def _write_all(self, waiting: Iterable[ReadAct]) -> "Iterator[_Chunk]":
-        """Write acts, and give them in chunks as they are there."""
-        for chunk, counts in each_written(self._chunks(waiting), self._write):
+    def _write_all(self, waiting: Iterable[ReadAct]) -> Iterator[Portion]:
+        """Write acts, and give what was written as it is there."""
+        for portion, counts in each_written(self._portions(waiting), self._write, self.graph.writers):
             self.report.add(counts)
-            self.law.add_trees(chunk.trees)
+            self.law.add_trees(portion.trees)
+            yield portion
+
+    def _portions(self, waiting: Iterable[ReadAct]) -> Iterator[Portion]:
+        for chunk in chunks(waiting, self.files):
+            self._begin_writing()
             self.written.update(act.id for act in chunk.acts)
-            yield chunk
+            yield from portions(chunk)
 
-    def _write(self, chunk: "_Chunk") -> Counts:
-        self._begin_writing()
-        return self.graph.atomically(partial(self._write_chunk, chunk=chunk))
-
-    def _write_chunk(self, graph: Statements, chunk: "_Chunk") -> Counts:
-        old = StoredActs.of(graph, chunk.known)
-        found = difference(old, chunk.trees, datetime.now(UTC).date())
-        for batch in batches(chunk.known):
-            graph.write("open_acts", ids=batch)
-        release_citations(graph, {act.id for act in chunk.acts}, found.gone_sections, found.gone_articles)
-        found.write(graph)
-        return found.counts
+    def _write(self, portion: Portion) -> Counts:
+        """Write a portion, in a thread of its own; what stands on it learns that it is there, or why it is not."""
+        if not portion.trees:
+            portion.begun.result()
+        try:
+            counts = self.graph.atomically(partial(_write_portion, portion=portion))
+        except BaseException as error:
+            if portion.trees:
+                portion.begun.set_exception(error)
+            raise
+        if portion.trees:
+            portion.begun.set_result(None)
+        return counts
 
     def link(self, progress: Progress) -> None:
         """Citations and relations, with which acts count as loaded, and what the questions name."""
@@ -519,8 +509,8 @@ class _Load:
                 graph.atomically(partial(relink, law=law, changed=changed_acts))
             with progress("citations", len(self.taken)) as advance:
                 taken = (act for _, act in self.taken.values())
-                linked_acts = (_linked(chunk, law) for chunk in self._chunks(taken))
-                for linked, _ in each_written(linked_acts, self._link):
+                linked_acts = (_linked(chunk, law) for chunk in chunks(taken, self.files))
+                for linked, _ in each_written(linked_acts, self._link, graph.writers):
                     advance(len(linked.chunk.acts))
             graph.write("delete_lone_outside")
         whole = {name for name, row in self.source_rows.items() if row["sha256"]}
@@ -529,8 +519,11 @@ class _Load:
         self.report.rejected += self.asked.rejected
         self.report.waiting_files += len(self.asked.waiting)
 
-    def _link(self, linked: "_Linked") -> None:
-        self.graph.atomically(partial(self._write_links, linked=linked))
+    def _link(self, linked: _Linked) -> None:
+        if linked.chunk.known or len(linked.citations) <= CHUNK_ARTICLES:
+            self.graph.atomically(partial(self._write_links, linked=linked))
+        else:  # statement by statement: the acts do not count as loaded before the last of them
+            self._write_links(self.graph, linked)
 
     def seal(self) -> None:
         """Files count as loaded, and the graph as whole."""
@@ -541,10 +534,12 @@ class _Load:
             write_authority(graph)
             graph.write("set_corpus_sha256", sha256=corpus)
 
-    def _write_links(self, graph: Statements, linked: "_Linked") -> None:
+    def _write_links(self, graph: Statements, linked: _Linked) -> None:
         chunk = linked.chunk
-        write_citations(graph, chunk.known, linked.citations)
-        write_relations(graph, chunk.known, linked.relations)
+        for batch in batches([] if chunk.known else joints(chunk.acts)):
+            graph.write("create_next", rows=batch)
+        write_citations(graph, chunk.known_ids, linked.citations)
+        write_relations(graph, chunk.known_ids, linked.relations)
         seals = [
             {"id": a.id, "file": self.taken[a.id][0].name, "law_sha256": a.law_sha256, "tree_sha256": a.tree_sha256}
             for a in chunk.acts

@@ -10,7 +10,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import count
 from multiprocessing import get_context
 from operator import attrgetter
@@ -51,6 +51,7 @@ class ReadAct:
         articles: their identifiers, in reading order.
         law_sha256, tree_sha256: fingerprints of what indexes and models are made from, and of all of it.
         spool, offset: the file that it waits in, and where.
+        named: whereabouts in that file is what it cites and does to others.
     """
 
     id: str
@@ -61,11 +62,19 @@ class ReadAct:
     tree_sha256: str
     spool: Path
     offset: int
+    named: int
 
     def tree(self) -> ActTree:
-        """The act itself."""
+        """The act itself, less its citations and relations."""
+        return self._kept(self.offset)
+
+    def citations(self) -> tuple[Sequence[Citation], Sequence[Relation]]:
+        """What its articles cite, and what it does to other acts."""
+        return self._kept(self.named)
+
+    def _kept(self, offset: int) -> Any:
         with self.spool.open("rb") as stream:
-            stream.seek(self.offset)
+            stream.seek(offset)
             return pickle.load(stream)
 
 
@@ -163,8 +172,7 @@ def _read_task(sources: tuple[SourceFile, ...], read: ReadFile, spool: Path) -> 
                     elif isinstance(item, Question):
                         reading.questions.append(item)
                     else:
-                        reading.acts.append(_kept(item, spool, stream.tell()))
-                        _write(stream, item)
+                        reading.acts.append(_spooled(item, spool, stream))
             except StorageFull:
                 raise
             except BadSource as error:
@@ -177,7 +185,7 @@ def _read_task(sources: tuple[SourceFile, ...], read: ReadFile, spool: Path) -> 
     return found
 
 
-class _TreePickler(pickle.Pickler):
+class _RecordPickler(pickle.Pickler):
     """Records as their class and values: what dataclasses with slots do by themselves takes three times as long to read."""
 
     def reducer_override(self, obj: Any) -> Any:
@@ -193,15 +201,12 @@ _VALUES = {
 }
 
 
-def _write(stream: BinaryIO, tree: ActTree) -> None:
-    try:
-        _TreePickler(stream, pickle.HIGHEST_PROTOCOL).dump(tree)
-        stream.flush()
-    except OSError as error:
-        raise StorageFull(f"no space left for what is being read: {error.strerror}; what was loaded is unharmed") from None
-
-
-def _kept(tree: ActTree, spool: Path, offset: int) -> ReadAct:
+def _spooled(tree: ActTree, spool: Path, stream: BinaryIO) -> ReadAct:
+    """Keep an act in two parts: nodes are written before anything is linked."""
+    offset = stream.tell()
+    _write(stream, replace(tree, citations=(), relations=()))
+    named = stream.tell()
+    _write(stream, (tree.citations, tree.relations))
     return ReadAct(
         tree.act.id,
         tuple(article.id for article in tree.articles),
@@ -211,7 +216,16 @@ def _kept(tree: ActTree, spool: Path, offset: int) -> ReadAct:
         tree_sha256(tree),
         spool,
         offset,
+        named,
     )
+
+
+def _write(stream: BinaryIO, value: object) -> None:
+    try:
+        _RecordPickler(stream, pickle.HIGHEST_PROTOCOL).dump(value)
+        stream.flush()
+    except OSError as error:
+        raise StorageFull(f"no space left for what is being read: {error.strerror}; what was loaded is unharmed") from None
 
 
 def law_sha256(tree: ActTree) -> str:
@@ -220,11 +234,11 @@ def law_sha256(tree: ActTree) -> str:
     Where its citations lead follows from the fingerprints of all acts: each says what it cites, and which publishers'
     identifiers it answers to.
     """
-    digest = hashlib.sha256()
     act = tree.act
+    lines: list[str] = []
 
     def add(*values: object) -> None:
-        digest.update("\x1f".join(map(str, values)).encode() + b"\n")
+        lines.append("\x1f".join(map(str, values)))
 
     add(act.id, act.title, act.language, act.kind, act.jurisdiction)
     for s in tree.sections:
@@ -235,13 +249,13 @@ def law_sha256(tree: ActTree) -> str:
         add(v.article_id, v.valid_from, v.valid_to)
     for c in sorted((c.article_id, c.target) for c in tree.citations):
         add(*c)
-    return digest.hexdigest()
+    return hashlib.sha256("\n".join((*lines, "")).encode()).hexdigest()
 
 
 def tree_sha256(tree: ActTree) -> str:
     """Fingerprint of all that a reader gave of an act, but for what it rejected."""
-    digest = hashlib.sha256(repr(tree.act).encode())
-    for records in (tree.sections, tree.articles, tree.citations, tree.versions, tree.relations):
-        for record in records:
-            digest.update(repr(record).encode())
+    digest = hashlib.sha256()
+    for records in ((tree.act,), tree.sections, tree.articles, tree.citations, tree.versions, tree.relations):
+        lines = ("\x1f".join(map(str, _VALUES[type(record)](record))) for record in records)
+        digest.update("\x1e".join(lines).encode() + b"\n")
     return digest.hexdigest()

@@ -1,10 +1,13 @@
 """One contract for every engine: the same law in, the same rows out, whatever keeps it."""
 
 import re
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -422,6 +425,29 @@ def test_what_a_job_writes_without_its_lock_is_not_committed(served: Store) -> N
         graph.write("set_questions_sha256", sha256=before)
 
 
+def test_writers_of_one_job_do_not_wait_for_each_other(served: Store) -> None:
+    """Two transactions of one holder stand under the lock at once; none does once another job has it."""
+    with suppress(GraphBusy), served.writing() as graph, ThreadPoolExecutor(2) as pool:
+        assert isinstance(graph, Neo4jGraph)
+        holder = graph.run("MATCH (n:Lock {id: 'graph'}) RETURN n.holder AS holder", {})[0]["holder"]
+        both_there = threading.Barrier(2, timeout=30)
+
+        def work(transaction: Statements, number: int) -> None:
+            transaction.write("merge_outside", rows=[{"id": f"lone {number}", "kind": "article"}])
+            assert transaction.rows("hold_lock", id="graph", holder=holder, fence=100 + number)
+            both_there.wait()
+
+        list(pool.map(lambda number: graph.atomically(partial(work, number=number)), range(graph.writers)))
+        assert {"lone 0", "lone 1"} <= {row["id"] for row in graph.rows("outside_ids")}
+        graph.write("delete_lone_outside")
+        steal(served, "graph")
+        for _ in range(2 * graph.writers):
+            with pytest.raises(GraphBusy, match="went to another"):
+                graph.write("merge_outside", rows=[{"id": "too late", "kind": "article"}])
+        assert "too late" not in {row["id"] for row in graph.rows("outside_ids")}
+    give_up(served, "graph")
+
+
 def test_a_flip_without_the_lock_of_the_models_does_not_happen(served: Store) -> None:
     with served.writing() as graph:
         graph.write(
@@ -516,9 +542,9 @@ def test_a_server_without_memory_for_the_plugin_gets_its_authority_all_the_same(
         gds = graph.gds
         assert gds is not None
 
-        def no_memory(name: str) -> None:
+        def no_memory(changed: str) -> dict[str, float]:
             raise _NoMemory("the memory pool limit was exceeded")
 
-        monkeypatch.setattr(gds, "_write_ranks", no_memory)
+        monkeypatch.setattr(gds, "_changed_ranks", no_memory)
         write_authority(graph)
         assert {row["id"]: row["authority"] for row in graph.rows("stored_authority")} == pytest.approx(stored, abs=1e-3)

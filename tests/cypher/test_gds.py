@@ -53,7 +53,7 @@ def gds_that_says(error: Neo4jError) -> Gds:
 @pytest.mark.parametrize("error", MEMORY, ids=str)
 def test_without_memory_the_plugin_says_so_in_one_way(error: Neo4jError) -> None:
     gds = gds_that_says(error)
-    assert gds.write_ranks("authority") is False
+    assert gds.changed_ranks("authority") is None
     for ask in (gds.ranks, lambda: gds.edges("CITES", "Article", "Article")):
         with pytest.raises(GraphBusy, match="no memory"):
             ask()
@@ -61,7 +61,7 @@ def test_without_memory_the_plugin_says_so_in_one_way(error: Neo4jError) -> None
 
 def test_what_else_the_plugin_says_is_told() -> None:
     gds = gds_that_says(Blocked("Failed to invoke procedure: no such label"))
-    for ask in (gds.ranks, lambda: gds.write_ranks("authority"), lambda: gds.edges("CITES", "Article", "Article")):
+    for ask in (gds.ranks, lambda: gds.changed_ranks("authority"), lambda: gds.edges("CITES", "Article", "Article")):
         with pytest.raises(ServerUnavailable, match=r"told: .*no such label"):
             ask()
 

@@ -18,7 +18,7 @@ WALKS = {
     f"walk_{name}"
     for name in ("graph", "sections", "articles", "every_article", "path", "cites", "cited_by", "next", "previous", "acts")
 } | {"walk_find", "walk_numbered"}
-FOR_SERVERS = {"stamp", "take_lock", "hold_lock", "give_back_lock"} | WALKS
+FOR_SERVERS = {"stamp", "take_lock", "pass_fences", "hold_lock", "give_back_lock"} | WALKS
 """What the embedded engine has files and their locks for, and what a notebook walks on a server."""
 ROOMS = ("schema", "cypher", "ingest", "search", "gnn", "api", "bench")
 NUMBERS = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cypher.embedded import EmbeddedStore, exclusive, open_graph
-from ingest import loader
+from ingest import loader, portions
 from ingest.difference import row_of
 from ingest.loader import LoadReport
 from ingest.quarantine import quarantined
@@ -180,8 +180,8 @@ def test_the_acts_of_a_collection_are_all_there_however_many_are_written_at_once
     folder = tmp_path / "acts"
     for n in range(1, 8):
         statute(folder, n, f"Voir l'article 1er de la loi du {n % 7 + 1} février 2001 concernant les fours.")
-    for home, chunk in (("one", 4000), ("many", 1)):
-        monkeypatch.setattr(loader, "CHUNK_ARTICLES", chunk)
+    for home, chunk in (("one", 2000), ("many", 1)):
+        monkeypatch.setattr(portions, "CHUNK_ARTICLES", chunk)
         assert ingest(EmbeddedStore(tmp_path / home), folder).created["Act"] == 7
     one, many = (dump(tmp_path / home) for home in ("one", "many"))
     assert one == many
@@ -190,6 +190,14 @@ def test_the_acts_of_a_collection_are_all_there_however_many_are_written_at_once
     statute(folder, 1, "Les fours sont déclarés.")
     report = ingest(EmbeddedStore(tmp_path / "many"), folder)
     assert (report.created["Act"], report.changed["Article"], report.unchanged_files) == (1, 1, 6)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_a_large_act_in_portions_is_the_same_act(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    ingest(EmbeddedStore(tmp_path / "whole"), write_law(tmp_path / "law", bakers(), millers()))
+    monkeypatch.setattr(portions, "CHUNK_ARTICLES", size)
+    ingest(EmbeddedStore(tmp_path / "portions"), write_law(tmp_path / "law", bakers(), millers()))
+    assert dump(tmp_path / "portions") == dump(tmp_path / "whole")
 
 
 def test_what_a_load_that_was_cut_off_began_goes_where_nobody_gives_it_any_more(tmp_path: Path) -> None:
