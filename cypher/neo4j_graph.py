@@ -271,12 +271,11 @@ class Neo4jGraph:
                 raise
             except Exception as error:  # no error of the server, though it passes through its driver
                 raise _OfTheWork(error) from error
-            for lease in self._leases:  # last: from here to the commit nobody else can take them
+            for lease in self._leases:  # last: whoever takes them from here on waits for the commit
                 lease.hold(transaction, fence)
             return result
 
         fence = self._fences.get()
-
         try:
             with _plain_errors(self.server), self._session() as session:
                 return session.execute_write(fenced)

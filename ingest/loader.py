@@ -25,8 +25,8 @@ from ingest.citations import (
     write_citations,
     write_relations,
 )
-from ingest.difference import Counts, StoredActs, batches, difference
-from ingest.portions import CHUNK_ARTICLES, Chunk, Portion, chunks, each_written, joints, portions
+from ingest.difference import BATCH, Counts, StoredActs, batches, difference
+from ingest.portions import Chunk, Portion, chunks, each_written, joints, portions
 from ingest.questions import AskedQuestions, write_read_questions
 from ingest.reading import ReadAct, ReadFile, ReadSource, read_sources
 from schema.errors import NotReady, StorageFull, TooMuchGone
@@ -520,7 +520,7 @@ class _Load:
         self.report.waiting_files += len(self.asked.waiting)
 
     def _link(self, linked: _Linked) -> None:
-        if linked.chunk.known or len(linked.citations) <= CHUNK_ARTICLES:
+        if linked.chunk.known or len(linked.citations) <= BATCH:
             self.graph.atomically(partial(self._write_links, linked=linked))
         else:  # statement by statement: the acts do not count as loaded before the last of them
             self._write_links(self.graph, linked)
