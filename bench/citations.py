@@ -20,11 +20,11 @@ from typing import Any
 sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
 
 from bench.reporting import report, run  # noqa: E402
-from ingest.act_names import act_names_at  # noqa: E402
-from ingest.law_index import LawIndex  # noqa: E402
-from ingest.legi import FILE_PATTERN, read_act  # noqa: E402
-from ingest.npm import LEGI_DATA, fetch  # noqa: E402
-from ingest.references import Context, Reference, contexts, find_references  # noqa: E402
+from ingest.citations.act_names import act_names_at  # noqa: E402
+from ingest.citations.find import Context, Reference, contexts, find_references  # noqa: E402
+from ingest.citations.resolve import LawIndex  # noqa: E402
+from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
+from ingest.readers.legi import FILE_PATTERN, read_act  # noqa: E402
 from schema.identifiers import normal_number  # noqa: E402
 from schema.records import Act, ActTree, Article  # noqa: E402
 from schema.settings import load_settings  # noqa: E402

@@ -19,14 +19,14 @@ sys.path[0] = str(ROOT)  # run as a file, its folder would hide the room of its 
 
 from bench.reporting import option, report, run  # noqa: E402
 from bench.scale import made_up, median_ms  # noqa: E402
-from cypher.embedded import EmbeddedStore  # noqa: E402
-from ingest.legi import FILE_PATTERN  # noqa: E402
-from ingest.npm import LEGI_DATA, fetch  # noqa: E402
+from cypher.engines.ladybug import EmbeddedStore  # noqa: E402
+from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
+from ingest.readers.legi import FILE_PATTERN  # noqa: E402
 from schema.errors import LexgraphError, MissingFile  # noqa: E402
 from schema.settings import load_settings  # noqa: E402
-from search.corpus import read_corpus  # noqa: E402
+from search.corpus.corpus import read_corpus  # noqa: E402
 from search.retrieval import Retriever  # noqa: E402
-from search.text_index import Bm25Options, build_text_index, open_text_index  # noqa: E402
+from search.text.index import Bm25Options, build_text_index, open_text_index  # noqa: E402
 
 EXPLAINED = {
     "acts": "acts in the graph",

@@ -15,10 +15,10 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its 
 
 from rich.console import Console  # noqa: E402
 
-from api.terminal import act_systems_table, progress_on  # noqa: E402
 from bench.reporting import run  # noqa: E402
-from cypher.store import open_store  # noqa: E402
-from gnn.act_comparison import compare_home  # noqa: E402
+from cli.tables import act_systems_table, progress_on  # noqa: E402
+from cypher.engines.open import open_store  # noqa: E402
+from gnn.evaluation.compare_acts import compare_home  # noqa: E402
 from schema.errors import BadQuery  # noqa: E402
 from schema.settings import load_settings  # noqa: E402
 

@@ -9,9 +9,9 @@ from pathlib import Path
 sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
 
 from bench.reporting import report, run  # noqa: E402
-from cypher.embedded import EmbeddedStore  # noqa: E402
-from ingest.legi import FILE_PATTERN  # noqa: E402
-from ingest.npm import LEGI_DATA, fetch  # noqa: E402
+from cypher.engines.ladybug import EmbeddedStore  # noqa: E402
+from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
+from ingest.readers.legi import FILE_PATTERN  # noqa: E402
 from ingest.sources import ingest  # noqa: E402
 from schema.settings import load_settings  # noqa: E402
 

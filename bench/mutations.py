@@ -27,15 +27,15 @@ from rich.console import Console
 
 sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
 
-from api.terminal import rows_table  # noqa: E402
 from bench.reporting import report, run  # noqa: E402
-from ingest.quarantine import write_quarantine  # noqa: E402
-from ingest.reading import law_sha256, tree_sha256  # noqa: E402
+from cli.tables import rows_table  # noqa: E402
+from ingest.loading.quarantine import write_quarantine  # noqa: E402
+from ingest.loading.spool import law_sha256, tree_sha256  # noqa: E402
 from ingest.sources import FORMATS, Format  # noqa: E402
 from schema.errors import BadQuery, BadSource, LexgraphError, MissingFile  # noqa: E402
 from schema.identifiers import MAX_LENGTH  # noqa: E402
 from schema.records import Question, Rejected, Remark  # noqa: E402
-from tests.ingest.small_texts import WRITTEN, write_format  # noqa: E402
+from tests.support.small_texts import WRITTEN, write_format  # noqa: E402
 
 LIMIT_S = 10
 """A file that takes longer to read hangs: each is at most a few megabytes."""

@@ -26,26 +26,26 @@ from neo4j_graphrag.components.types import Neo4jGraph, Neo4jNode, Neo4jRelation
 from neo4j_graphrag.retrievers import HybridRetriever  # noqa: E402
 
 from bench.reporting import report, run  # noqa: E402
-from cypher.embedded import EmbeddedStore  # noqa: E402
-from cypher.neo4j_graph import Neo4jStore, Server  # noqa: E402
-from cypher.vectors import index_of  # noqa: E402
+from cypher.engines.ladybug import EmbeddedStore  # noqa: E402
+from cypher.engines.neo4j import Neo4jStore, Server  # noqa: E402
+from cypher.engines.neo4j_vectors import index_of  # noqa: E402
 from docker.local_servers import NEO4J_5, NEO4J_2026, Artifact, Neo4jServer, Product  # noqa: E402
-from gnn.comparison import judged, of_split  # noqa: E402
-from gnn.registry import active_id, load_model, served_model, trained_bound  # noqa: E402
-from ingest.citations import KnownLaw, link  # noqa: E402
-from ingest.difference import row_of  # noqa: E402
-from ingest.legi import FILE_PATTERN, read_act  # noqa: E402
-from ingest.loader import load_acts  # noqa: E402
-from ingest.npm import LEGI_DATA, fetch  # noqa: E402
-from ingest.questions import read_questions  # noqa: E402
+from gnn.evaluation.compare import judged, of_split  # noqa: E402
+from gnn.versions.active import active_id, load_model, served_model, trained_bound  # noqa: E402
+from ingest.citations.link import KnownLaw, link  # noqa: E402
+from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
+from ingest.loading.difference import row_of  # noqa: E402
+from ingest.loading.load import load_acts  # noqa: E402
+from ingest.loading.questions import read_questions  # noqa: E402
+from ingest.readers.legi import FILE_PATTERN, read_act  # noqa: E402
 from schema.errors import NotReady  # noqa: E402
 from schema.identifiers import act_of  # noqa: E402
 from schema.records import ActTree, SourceFile  # noqa: E402
 from schema.settings import load_settings  # noqa: E402
 from search.evaluation import measure, ranks_of  # noqa: E402
 from search.retrieval import Retriever  # noqa: E402
-from search.served_vectors import filter_rows, for_cosine  # noqa: E402
-from search.text_index import Bm25Options, open_text_index  # noqa: E402
+from search.text.index import Bm25Options, open_text_index  # noqa: E402
+from search.vectors.neo4j import filter_rows, for_cosine  # noqa: E402
 
 _APOC = tuple(Artifact("org.neo4j.procedure", name, "5.26.19") for name in ("apoc-core", "apoc-common"))
 WITH_APOC = replace(NEO4J_5, name="Neo4j-APOC", plugins=(*NEO4J_5.plugins, *_APOC))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rich.console import Console
 
-from api.terminal import rows_table
+from cli.tables import rows_table
 from schema.errors import BadQuery, LexgraphError
 
 

@@ -18,20 +18,20 @@ import numpy as np
 sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
 
 from bench.reporting import option, report, run  # noqa: E402
-from cypher.embedded import EmbeddedStore  # noqa: E402
+from cypher.engines.ladybug import EmbeddedStore  # noqa: E402
+from cypher.engines.neo4j import Neo4jStore  # noqa: E402
+from cypher.engines.neo4j import Server as Neo4jAddress  # noqa: E402
 from cypher.graph import Store  # noqa: E402
-from cypher.neo4j_graph import Neo4jStore  # noqa: E402
-from cypher.neo4j_graph import Server as Neo4jAddress  # noqa: E402
 from docker.local_servers import NEO4J_2026, ElasticsearchServer, Neo4jServer  # noqa: E402
-from ingest.legi import FILE_PATTERN, read_act  # noqa: E402
-from ingest.loader import load_acts  # noqa: E402
-from ingest.npm import LEGI_DATA, fetch  # noqa: E402
+from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
+from ingest.loading.load import load_acts  # noqa: E402
+from ingest.readers.legi import FILE_PATTERN, read_act  # noqa: E402
 from schema.records import ActTree, SourceFile  # noqa: E402
 from schema.settings import Settings, load_settings  # noqa: E402
-from search.corpus import Corpus, Filter, read_corpus  # noqa: E402
+from search.corpus.corpus import Corpus, Filter, read_corpus  # noqa: E402
 from search.retrieval import Retriever, VectorModel  # noqa: E402
-from search.served_vectors import ServedVectors, bound_of, filter_rows, for_cosine  # noqa: E402
-from search.text_index import Bm25Options, build_text_index, open_text_index, text_server  # noqa: E402
+from search.text.index import Bm25Options, build_text_index, open_text_index, text_server  # noqa: E402
+from search.vectors.neo4j import ServedVectors, bound_of, filter_rows, for_cosine  # noqa: E402
 
 DIMENSIONS = 512
 QUESTIONS: tuple[str, ...] = (

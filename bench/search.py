@@ -15,15 +15,15 @@ import numpy as np
 sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
 
 from bench.reporting import report, run  # noqa: E402
-from cypher.embedded import open_graph  # noqa: E402
-from gnn.comparison import judged, of_split  # noqa: E402
-from gnn.registry import active_model  # noqa: E402
-from ingest.questions import read_questions  # noqa: E402
+from cypher.engines.ladybug import open_graph  # noqa: E402
+from gnn.evaluation.compare import judged, of_split  # noqa: E402
+from gnn.versions.active import active_model  # noqa: E402
+from ingest.loading.questions import read_questions  # noqa: E402
 from schema.errors import NotReady  # noqa: E402
 from schema.settings import load_settings  # noqa: E402
-from search.analysis import query_tokens  # noqa: E402
 from search.retrieval import Retriever  # noqa: E402
-from search.text_index import FOLDER, Bm25Options, index_key, open_text_index  # noqa: E402
+from search.text.analysis import query_tokens  # noqa: E402
+from search.text.index import FOLDER, Bm25Options, index_key, open_text_index  # noqa: E402
 
 HITS = 100
 EXPLAINED = {

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 if TYPE_CHECKING:
-    from cypher.gds import Gds
-    from cypher.vectors import VectorStore
+    from cypher.engines.neo4j_gds import Gds
+    from cypher.engines.neo4j_vectors import VectorStore
 
 Row = dict[str, Any]
 _Result = TypeVar("_Result")

@@ -45,6 +45,7 @@ def one_by_one() -> dict[str, str]:
 
 
 def _blocks() -> Iterator[tuple[Path, re.Match[str]]]:
-    for path in sorted(Path(__file__).parent.glob("*.cypher")):
+    folder = Path(__file__).parent
+    for path in sorted([*folder.glob("*.cypher"), *folder.glob("explore/*.cypher")]):
         for block in _BLOCK.finditer(path.read_text(encoding="utf-8")):
             yield path, block

@@ -13,12 +13,14 @@ RUN useradd --uid 10001 --create-home lexgraph && install -d -o lexgraph -g lexg
 COPY --from=packages /venv /venv
 WORKDIR /app
 COPY lexgraph.py ./
+COPY runtime runtime
 COPY schema schema
 COPY cypher cypher
 COPY ingest ingest
 COPY search search
 COPY gnn gnn
 COPY api api
+COPY cli cli
 USER lexgraph
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 LEXGRAPH_HOME=/data
 VOLUME /data

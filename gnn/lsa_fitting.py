@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from gnn.lsa import Lsa, Matrix, unit
+from gnn.encoders.lsa import Lsa, Matrix, unit
 from gnn.recipe import EncoderOptions
 
 

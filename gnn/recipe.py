@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from gnn.registry import read_card
+from gnn.versions.active import read_card
 from schema.errors import BadSetting
 
 FOLDER = Path(__file__).parent / "recipes"

@@ -3,7 +3,7 @@
 import torch
 from torch_geometric.data import Data
 
-from gnn.subgraph_edges import EDGE_KINDS, SubgraphEdges
+from gnn.model.subgraph import EDGE_KINDS, SubgraphEdges
 
 
 def subgraph_data(edges: SubgraphEdges, features: torch.Tensor) -> Data:

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cypher.embedded import exclusive
+from cypher.engines.ladybug import exclusive
 from cypher.graph import Graph, Store
-from ingest import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, legalize, legi, service_public, words
-from ingest.archives import is_archive, unpacked
-from ingest.loader import (
+from ingest.citations import annotate
+from ingest.fetching.archives import is_archive, unpacked
+from ingest.loading.load import (
     LoadReport,
     StoredSources,
     archive_name,
@@ -24,11 +24,12 @@ from ingest.loader import (
     remember_archive,
     stored_sources,
 )
-from ingest.quarantine import quarantined, write_quarantine
-from ingest.questions import load_questions
-from ingest.reading import ReadFile
+from ingest.loading.quarantine import quarantined, write_quarantine
+from ingest.loading.questions import load_questions
+from ingest.loading.spool import ReadFile
+from ingest.readers import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, legalize, legi, service_public
+from runtime.progress import Progress, silent
 from schema.errors import BadSource, MissingFile
-from schema.progress import Progress, silent
 from schema.records import Rejected, SourceFile
 
 
@@ -48,12 +49,12 @@ class Format:
     @property
     def read_whole(self) -> ReadFile:
         """The reader, with what the words of its acts say."""
-        return partial(words.read_with_references, self.read)
+        return partial(annotate.read_with_references, self.read)
 
     @property
     def reader(self) -> str:
         """Name and version of all that reads a file of it."""
-        return f"{self.name}-{self.version}.{words.VERSION}"
+        return f"{self.name}-{self.version}.{annotate.VERSION}"
 
 
 FORMATS = (
@@ -93,7 +94,7 @@ def ingest(
     Raises:
         MissingFile: there is nothing at ``path``.
         BadSource: nothing of a known format is there.
-        TooMuchGone: more of the law would disappear than is believed (`ingest.loader.load_acts`), and ``force`` is not set.
+        TooMuchGone: more of the law would disappear than is believed (`ingest.loading.load.load_acts`), and ``force`` is not set.
         GraphBusy: another process is writing, or unpacks an archive.
     """
     report = LoadReport() if report is None else report

@@ -74,7 +74,7 @@ class _OfServer(LexgraphError):
     """What a server could not do this time.
 
     Attributes:
-        answered: whether the server said so itself; False where it is silent, which `schema.breaker` spares others.
+        answered: whether the server said so itself; False where it is silent, which `runtime.circuit_breaker` spares others.
     """
 
     def __init__(self, message: str, *, answered: bool = False) -> None:

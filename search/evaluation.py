@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from schema.progress import Progress, silent
+from runtime.progress import Progress, silent
 
 Scores = npt.NDArray[np.float32]
 Ranks = npt.NDArray[np.int64]

@@ -10,13 +10,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from schema.errors import BadQuery, BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
-from search.coarse import WORTH_A_GLANCE, CoarseSearch
-from search.corpus import Corpus, Filter, Mask
-from search.fusion import DEPTH, head_of, standard_scores, top, weighted
-from search.hierarchy import HierarchicalSearch
-from search.pooling import PoolingWeights, TreePooling
-from search.snippets import Snippet
-from search.text_index import TextIndex
+from search.corpus.corpus import Corpus, Filter, Mask
+from search.ranking.fusion import DEPTH, head_of, standard_scores, top, weighted
+from search.ranking.tree_pooling import PoolingWeights, TreePooling
+from search.text.index import TextIndex
+from search.text.snippets import Snippet
+from search.vectors.principal_axes import WORTH_A_GLANCE, CoarseSearch
+from search.vectors.tree_descent import HierarchicalSearch
 
 Scores = npt.NDArray[np.float32]
 Matrix = npt.NDArray[np.float32]
@@ -211,7 +211,7 @@ class Retriever:
         return query
 
     def highlights(self, query: str, ids: Sequence[str]) -> dict[str, Snippet]:
-        """Passages of articles as the text index marks them; none where `search.snippets.snippet` does as well, or must."""
+        """Passages of articles as the text index marks them; none where `search.text.snippets.snippet` does as well, or must."""
         try:
             return self.index.lexical.highlights(query.strip(), ids)
         except (ServerUnavailable, QueryTimeout, NotReady):

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from cypher.embedded import EmbeddedStore, open_graph
-from ingest.npm import LEGI_DATA, SERVICE_PUBLIC, fetch
+from cypher.engines.ladybug import EmbeddedStore, open_graph
+from ingest.fetching.npm import LEGI_DATA, SERVICE_PUBLIC, fetch
 from ingest.sources import ingest
-from search.act_texts import build_act_texts
-from search.corpus import read_corpus
-from search.text_index import Bm25Options, build_text_index
-from tests.tiny_law import write_law
+from search.acts.views import build_act_texts
+from search.corpus.corpus import read_corpus
+from search.text.index import Bm25Options, build_text_index
+from tests.support.tiny_law import write_law
 
-pytest_plugins = ["tests.servers"]
+pytest_plugins = ["tests.support.servers"]
 SOURCES = Path(__file__).parent.parent / "lexgraph-data" / "sources"
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from schema.errors import BadQuery, LexgraphError, MissingFile, TooMuchGone
-from tests.tiny_acts import SUBJECTS, write_acts
-from tests.tiny_law import BAKERS, article, bakers, code, section, statute, write_law
+from tests.support.tiny_acts import SUBJECTS, write_acts
+from tests.support.tiny_law import BAKERS, article, bakers, code, section, statute, write_law
 
 ROOT = Path(__file__).parents[1]
 

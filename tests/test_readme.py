@@ -163,7 +163,7 @@ def test_the_query_of_the_readme_is_answered(demo: str) -> None:
     from starlette.testclient import TestClient
 
     from api.app import make_app
-    from gnn.registry import active_model
+    from gnn.versions.active import active_model
     from schema.settings import Settings
 
     settings = Settings(home=ROOT / "lexgraph-data")  # pyright: ignore[reportCallIssue]

@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 from api.app import make_app
 from cypher.graph import Graph
 from schema.settings import Settings
-from search.analysis import analyzer
-from search.corpus import Corpus, read_corpus
+from search.corpus.corpus import Corpus, read_corpus
 from search.retrieval import Matrix, VectorModel
+from search.text.analysis import analyzer
 
 Ask = Callable[..., dict[str, Any]]
 DIMENSIONS = 128

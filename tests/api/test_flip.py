@@ -16,12 +16,12 @@ import pytest
 import uvicorn
 
 from api.app import make_app, uvicorn_config
-from cypher.store import open_store
+from cypher.engines.open import open_store
 from docker.local_servers import Neo4jServer
-from gnn.registry import active_model
-from gnn.versions import activate
+from gnn.versions.active import active_model
+from gnn.versions.serving import activate
 from schema.settings import Settings
-from tests.commands import Lexgraph, load_tiny_law, recipe_file
+from tests.support.commands import Lexgraph, load_tiny_law, recipe_file
 
 CLIENTS = 50
 FLIPS = 4

@@ -7,13 +7,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.app import make_app
-from cypher.embedded import EmbeddedStore, open_graph
+from cypher.engines.ladybug import EmbeddedStore, open_graph
 from ingest.sources import ingest
 from schema.settings import Settings
-from search.corpus import read_corpus
-from search.text_index import Bm25Options, build_text_index
+from search.corpus.corpus import read_corpus
+from search.text.index import Bm25Options, build_text_index
 from tests.api.conftest import ask, no_model, refusal
-from tests.tiny_law import BAKERS, BAKERS_ID, MILLERS_ID, statute
+from tests.support.tiny_law import BAKERS, BAKERS_ID, MILLERS_ID, statute
 
 BOOK_ONE = f"{BAKERS_ID}/partie-legislative/livre-ier"
 L111_1, L111_2, L111_3 = (f"{BAKERS_ID}/L111-{n}" for n in (1, 2, 3))

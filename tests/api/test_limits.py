@@ -11,8 +11,8 @@ from graphql import get_introspection_query
 from starlette.testclient import TestClient
 
 from api.app import make_app
-from api.limits import Limits
-from cypher.embedded import EmbeddedGraph
+from api.graphql.limits import Limits
+from cypher.engines.ladybug import EmbeddedGraph
 from schema.settings import Settings
 from tests.api.conftest import answer, ask, no_model, refusal
 

@@ -16,19 +16,19 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.app import make_app
-from api.loading import GraphWaves
+from api.graphql.loaders import GraphWaves
 from api.snapshot import SnapshotHolder, open_snapshot
-from cypher.embedded import EmbeddedStore, open_graph, release
+from cypher.engines.ladybug import EmbeddedStore, open_graph, release
 from cypher.graph import Graph
-from ingest.legi import FILE_PATTERN
+from ingest.readers.legi import FILE_PATTERN
 from ingest.sources import ingest
 from schema.errors import NotReady
 from schema.settings import Settings
-from search.corpus import read_corpus
+from search.corpus.corpus import read_corpus
 from search.retrieval import VectorModel
-from search.text_index import Bm25Options, TextIndex, build_text_index
+from search.text.index import Bm25Options, TextIndex, build_text_index
 from tests.api.conftest import ask, no_model, refusal, word_model
-from tests.tiny_law import MILLERS_ID, article, code, section, write_law
+from tests.support.tiny_law import MILLERS_ID, article, code, section, write_law
 
 Json = dict[str, Any]
 SEARCH = "query($query: String!) { search(query: $query) { edges { node { id text next { id } } } } }"

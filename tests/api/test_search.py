@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from cypher.embedded import EmbeddedGraph
-from search.lexical import EmbeddedLexical
-from search.snippets import Snippet
+from cypher.engines.ladybug import EmbeddedGraph
+from search.text.protocol import EmbeddedLexical
+from search.text.snippets import Snippet
 from tests.api.conftest import answer, ask, refusal
-from tests.tiny_law import BAKERS_ID, MILLERS_ID
+from tests.support.tiny_law import BAKERS_ID, MILLERS_ID
 
 SEARCH = """query($query: String!, $mode: SearchMode! = HYBRID, $filter: SearchFilter, $first: Int! = 10, $after: String,
     $pooled: Boolean! = true) {

@@ -12,12 +12,12 @@ from starlette.testclient import TestClient
 
 from api.app import make_app
 from docker.local_servers import NEO4J_2026, ElasticsearchServer, Neo4jServer
-from gnn.registry import active_model
+from gnn.versions.active import active_model
 from schema.settings import Settings
 from tests.api.conftest import answer
-from tests.commands import Lexgraph, load_tiny_law, recipe_file
-from tests.servers import start_or_skip
-from tests.tiny_law import BAKERS_ID
+from tests.support.commands import Lexgraph, load_tiny_law, recipe_file
+from tests.support.servers import start_or_skip
+from tests.support.tiny_law import BAKERS_ID
 
 PATH = "ancestors { id ... on Section { number heading } ... on Act { title } }"
 HIT = f"id number heading text language status validFrom validTo {PATH}"

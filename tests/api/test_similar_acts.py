@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.api.conftest import ask, refusal
-from tests.tiny_law import BAKERS_ID, MILLERS_ID
+from tests.support.tiny_law import BAKERS_ID, MILLERS_ID
 
 SIMILAR = """query($id: ID!, $jurisdiction: String, $kind: String, $first: Int! = 5, $before: Float, $after: Float) {
   similarActs(id: $id, jurisdiction: $jurisdiction, kind: $kind, first: $first, yearsBefore: $before, yearsAfter: $after) {

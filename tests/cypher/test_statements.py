@@ -9,9 +9,9 @@ import pytest
 
 from cypher import statements as module
 from cypher.authority import UNCITED
-from cypher.embedded import release
+from cypher.engines.ladybug import release
 from cypher.statements import statements
-from tests.disturbance import ROOT
+from tests.support.disturbance import ROOT
 
 NAMES = sorted(statements("ladybug"))
 WALKS = {
@@ -85,7 +85,7 @@ def test_both_engines_know_the_same_statements() -> None:
 
 def test_every_block_of_the_files_is_a_statement() -> None:
     """A block that the reader does not understand would be a statement that nobody has."""
-    text = "".join(path.read_text(encoding="utf-8") for path in Path(module.__file__).parent.glob("*.cypher"))
+    text = "".join(path.read_text(encoding="utf-8") for path in Path(module.__file__).parent.rglob("*.cypher"))
     written = re.findall(r"name: (\w+)", text)
     assert set(written) == set(NAMES) | FOR_SERVERS
     assert len(written) - len(set(written)) == text.count("// engine:") - len(FOR_SERVERS)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.disturbance import ROOT
+from tests.support.disturbance import ROOT
 
 DOCKER = ROOT / "docker"
 PASSWORDS = {"NEO4J_PASSWORD": "graph-password", "ELASTIC_PASSWORD": "text-password"}

@@ -25,8 +25,8 @@ from docker.local_servers import (
     find_java,
     main,
 )
-from tests.disturbance import ROOT
-from tests.servers import OwnNeo4j, need, start_or_skip
+from tests.support.disturbance import ROOT
+from tests.support.servers import OwnNeo4j, need, start_or_skip
 
 COUNT = "MATCH (n:Kept) RETURN count(n)"
 
@@ -228,7 +228,7 @@ def test_tests_are_skipped_without_maven_and_fail_in_ci(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("CI", ci)
     monkeypatch.setattr(local_servers, "find_java", lambda product: tmp_path)  # pyright: ignore
-    monkeypatch.setattr("tests.servers.find_java", lambda product: tmp_path)  # pyright: ignore
+    monkeypatch.setattr("tests.support.servers.find_java", lambda product: tmp_path)  # pyright: ignore
     with pytest.raises(outcome, match="apt-get install maven"):
         need(NEO4J_5)
     with pytest.raises(outcome, match="apt-get install maven"):

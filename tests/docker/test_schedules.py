@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from schema.errors import GraphBusy, NotReady, ServerUnavailable
-from tests.disturbance import ROOT
+from tests.support.disturbance import ROOT
 
 DOCKER = ROOT / "docker"
 

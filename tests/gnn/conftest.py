@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from cypher.embedded import EmbeddedStore, open_graph
-from gnn.features import Features, make_features
+from cypher.engines.ladybug import EmbeddedStore, open_graph
+from gnn.encoders.features import Features, make_features
 from gnn.recipe import Recipe
-from ingest.questions import read_questions
-from ingest.service_public import split_of
+from ingest.loading.questions import read_questions
+from ingest.readers.service_public import split_of
 from ingest.sources import ingest
 from schema.records import Question
-from search.corpus import Corpus, CorpusText, read_corpus
-from search.text_index import Bm25Options, TextIndex, build_text_index, open_text_index
-from tests.tiny_law import write_law, write_sheets
+from search.corpus.corpus import Corpus, CorpusText, read_corpus
+from search.text.index import Bm25Options, TextIndex, build_text_index, open_text_index
+from tests.support.tiny_law import write_law, write_sheets
 
 _TOPICS = (
     ("De quoi le pain est-il fait ?", "Farine, eau, sel, levain et four.", (1, 6)),

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from cypher.embedded import EmbeddedStore, open_graph
-from ingest.legi import read_act
-from ingest.quarantine import quarantined
+from cypher.engines.ladybug import EmbeddedStore, open_graph
+from ingest.loading.quarantine import quarantined
 from ingest.questions_jsonl import read_questions_file
+from ingest.readers.legi import read_act
 from ingest.sources import ingest, summary
 from schema.errors import BadSource, LexgraphError, MissingFile
-from tests.disturbance import dump
-from tests.tiny_law import BAKERS, BAKERS_ID, MILLERS, article, bakers, code, millers, section, write_law, write_sheets
+from tests.support.disturbance import dump
+from tests.support.tiny_law import BAKERS, BAKERS_ID, MILLERS, article, bakers, code, millers, section, write_law, write_sheets
 
 Json = dict[str, Any]
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from cypher.embedded import EmbeddedStore, open_graph
+from cypher.engines.ladybug import EmbeddedStore, open_graph
 from ingest import sources
-from ingest.questions import read_questions
+from ingest.loading.questions import read_questions
 from ingest.sources import FORMATS, Format, ingest
 from schema.errors import BadSource, MissingFile
-from tests.ingest.small_texts import WRITTEN, write_format
+from tests.support.small_texts import WRITTEN, write_format
 
 LOADED = {
     # format: (acts, sections, articles, questions)

@@ -11,7 +11,7 @@ from bench.mutations import MUTATIONS, TRICKS, mutated, one_mutation, outcome_of
 from ingest.sources import FORMATS, Format
 from schema.errors import LexgraphError
 from schema.records import Read
-from tests.ingest.small_texts import WRITTEN, write_format
+from tests.support.small_texts import WRITTEN, write_format
 
 QUICK = settings(
     max_examples=60,

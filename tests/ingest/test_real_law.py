@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from cypher.embedded import EmbeddedGraph, EmbeddedStore, open_graph, release_stamp
-from ingest.questions import read_questions
-from ingest.service_public import SOURCE
+from cypher.engines.ladybug import EmbeddedGraph, EmbeddedStore, open_graph, release_stamp
+from ingest.loading.questions import read_questions
+from ingest.readers.service_public import SOURCE
 from ingest.sources import ingest
-from tests.disturbance import dump
+from tests.support.disturbance import dump
 
 pytestmark = pytest.mark.xdist_group("real law")
 LABOUR = "fr/LEGITEXT000006072050"

@@ -10,11 +10,11 @@ import pytest
 from scipy import sparse
 
 from schema.errors import LexgraphError, NotReady, QueryTimeout, ServerUnavailable
-from search.corpus import Filter
+from search.corpus.corpus import Filter
 from search.retrieval import DEEPEST, Mode, QuestionMemory, Retriever, VectorModel
-from search.text_index import TextIndex
+from search.text.index import TextIndex
 from tests.search.test_retrieval import random_model, retriever_of
-from tests.tiny_law import BAKERS_ID, MILLERS_ID
+from tests.support.tiny_law import BAKERS_ID, MILLERS_ID
 
 Scores = npt.NDArray[np.float32]
 Found = Callable[[], tuple[npt.NDArray[np.intp], Scores]]

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cypher.embedded import open_graph
+from cypher.engines.ladybug import open_graph
 from schema.errors import BadQuery, NotFound, NotReady
-from search.corpus import NO_END, NO_START, Corpus, Mask, read_corpus
+from search.corpus.corpus import NO_END, NO_START, Corpus, Mask, read_corpus
 from search.retrieval import DEEPEST, Filter, Matrix, Mode, Retriever, Scores, VectorModel
-from search.text_index import Bm25Options, build_text_index, open_text_index
-from tests.tiny_law import BAKERS_ID, MILLERS_ID
+from search.text.index import Bm25Options, build_text_index, open_text_index
+from tests.support.tiny_law import BAKERS_ID, MILLERS_ID
 
 DIMENSIONS = 8
 

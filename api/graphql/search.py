@@ -1,0 +1,201 @@
+"""Search as GraphQL shows it: hits that say why they are there, page by page."""
+
+import asyncio
+import time
+from dataclasses import astuple
+from datetime import date
+from typing import Any
+
+import strawberry
+from strawberry.dataloader import DataLoader
+
+from api.graphql.law import Act, Article, act_of, article_of
+from api.graphql.loaders import Reading
+from api.graphql.pagination import PageInfo, Window
+from api.snapshot import Snapshot
+from schema.errors import BadQuery, LexgraphError
+from search.acts.similar import SimilarAct as Found
+from search.retrieval import Filter, Hits, Mode
+from search.text.snippets import Snippet as Passage
+from search.text.snippets import snippet
+
+strawberry.enum(
+    Mode,
+    name="SearchMode",
+    description=(
+        "HYBRID: words and vectors, fused, pooled over the tree of the law. BM25: words alone. VECTOR: embeddings alone. "
+        "HIERARCHICAL: embeddings, from the acts down through the sections. The last two need an active model."
+    ),
+)
+
+
+@strawberry.input(description="Which articles may answer; every condition given must hold.")
+class SearchFilter:
+    """Which articles may answer; every condition given must hold."""
+
+    act: strawberry.ID | None = strawberry.field(default=None, description="Of this act.")
+    section: strawberry.ID | None = strawberry.field(default=None, description="Anywhere below this section.")
+    in_force_on: date | None = strawberry.field(default=None, description="In force on this day (YYYY-MM-DD).")
+    kind: str | None = strawberry.field(default=None, description="Of acts of this kind, as `code` or `directive`.")
+    jurisdiction: str | None = strawberry.field(default=None, description="Of this jurisdiction, as `fr` or `eu`.")
+
+    def chosen(self) -> Filter:
+        """The same, as search takes it."""
+        return Filter(self.act, self.section, self.in_force_on, self.kind, self.jurisdiction)
+
+
+@strawberry.type(description="Where an article stands in one of the lists that an answer was fused from.")
+class Place:
+    """Where an article stands in one of the lists that an answer was fused from."""
+
+    list_name: str = strawberry.field(
+        name="list",
+        description="`bm25`, `section`, `vector`, `questions`, `authority` or `hierarchical`; of acts, see `SimilarAct`.",
+    )
+    rank: int = strawberry.field(description="From 1, among the articles that pass the filter.")
+    score: float
+
+
+@strawberry.type(description="A half-open range of code points.")
+class Mark:
+    """A half-open range of code points."""
+
+    start: int
+    end: int
+
+
+@strawberry.type(description="The passage of an article that holds most of the query's words.")
+class Snippet:
+    """The passage of an article that holds most of the query's words."""
+
+    text: str
+    marks: list[Mark] = strawberry.field(description="Where the query's words stand in the passage.")
+    words: list[str] = strawberry.field(description="The matched words, each form once.")
+
+
+@strawberry.type(description="An article that answers.")
+class SearchEdge:
+    """An article that answers."""
+
+    cursor: str
+    score: float = strawberry.field(description="Comparable within one answer only.")
+    node: Article
+    places: list[Place] = strawberry.field(description="Why it is here: its place in each list.")
+    query: strawberry.Private[str]
+    highlights: strawberry.Private[DataLoader[str, Passage | None]]
+
+    @strawberry.field(description="The passage that shows why the article answers.")
+    async def snippet(self) -> Snippet:
+        """The passage that shows why the article answers."""
+        found = await self.highlights.load(self.node.id)
+        if found is None:
+            text: Any = self.node.text
+            if isinstance(text, LexgraphError):  # not known while the graph is away (`api.graphql.degraded`)
+                raise text
+            # Analysing a long article takes a while, which other requests need not wait for.
+            found = await asyncio.to_thread(snippet, text, self.query, self.node.language)
+        return Snippet(text=found.text, marks=[Mark(start=s, end=e) for s, e in found.marks], words=list(found.words))
+
+
+@strawberry.type(description="A page of articles that answer, best first.")
+class SearchConnection:
+    """A page of articles that answer, best first."""
+
+    edges: list[SearchEdge]
+    page_info: PageInfo
+    took_ms: float = strawberry.field(description="Time that the retrieval took, in milliseconds.")
+    model: str | None = strawberry.field(description="Identifier of the active model version; null where none is.")
+    degraded: list[str] = strawberry.field(
+        description="What could not be asked: `text` (the text index), `vectors` (vector search); the others rank alone."
+    )
+
+
+async def answer(
+    reading: Reading, query: str, mode: Mode, condition: SearchFilter | None, first: int, after: str | None, pooled: bool
+) -> SearchConnection:
+    """The page of articles that answer a query.
+
+    Raises:
+        BadQuery: the query is empty or too long, `first` is out of bounds, `after` is no cursor of this search.
+        NotFound: the filter names no act or section.
+        NotReady: the mode needs a model, and none is active.
+        ServerUnavailable, QueryTimeout: neither the text index nor vector search answers.
+    """
+    only = Filter() if condition is None else condition.chosen()
+    what = ["search", query.strip(), mode.value, *astuple(only), pooled]
+    window = Window.of(what, first, after, reading.settings.max_page)
+
+    def search(snapshot: Snapshot) -> Hits:
+        return snapshot.retriever.search(query, mode, filter=only, first=window.first + 1, offset=window.offset, pooled=pooled)
+
+    began = time.perf_counter()
+    hits = await reading.in_thread(search)
+    took_ms = (time.perf_counter() - began) * 1000
+    reading.lost.update(hits.degraded)
+    page = window.page(hits)
+    rows = await reading.articles.load_many([hit.id for _, hit in page.items])
+    highlights = reading.highlights(query)
+    edges = [
+        SearchEdge(
+            cursor=cursor,
+            score=hit.score,
+            node=article_of(row),
+            places=[Place(list_name=name, rank=place.rank, score=place.score) for name, place in hit.places.items()],
+            query=query,
+            highlights=highlights,
+        )
+        for (cursor, hit), row in zip(page.items, rows, strict=True)
+        if row is not None  # gone from a server's graph, where newer law is being loaded
+    ]
+    return SearchConnection(
+        edges=edges, page_info=page.info, took_ms=took_ms, model=reading.snapshot.model_id, degraded=list(hits.degraded)
+    )
+
+
+@strawberry.type(description="An act that is much like another.")
+class SimilarAct:
+    """An act that is much like another."""
+
+    node: Act
+    score: float = strawberry.field(description="Comparable within one answer only.")
+    places: list[Place] = strawberry.field(
+        description="Why it is here: its place in each list; `lead-title` holds the lead of the act that was asked about "
+        "against the titles of the others."
+    )
+
+
+async def similar_acts(
+    reading: Reading,
+    id: str,
+    jurisdiction: str | None,
+    kind: str | None,
+    first: int,
+    years_before: float | None,
+    years_after: float | None,
+) -> list[SimilarAct]:
+    """The acts most like one, best first.
+
+    Raises:
+        BadQuery: ``first`` is out of bounds, or a number of years is negative.
+        NotFound: there is no such act.
+        NotReady: the acts of this law are not indexed.
+    """
+    if not 1 <= first <= reading.settings.max_page:
+        raise BadQuery(f"first: {first} is not between 1 and {reading.settings.max_page}")
+
+    def find(snapshot: Snapshot) -> list[Found]:
+        return snapshot.similar_acts.similar(
+            id, jurisdiction=jurisdiction, kind=kind, first=first, years_before=years_before, years_after=years_after
+        )
+
+    hits = await reading.in_thread(find)
+    rows = await reading.acts.load_many([hit.id for hit in hits])
+    return [
+        SimilarAct(
+            node=act_of(row),
+            score=hit.score,
+            places=[Place(list_name=name, rank=place.rank, score=place.score) for name, place in hit.places.items()],
+        )
+        for hit, row in zip(hits, rows, strict=True)
+        if row is not None  # gone from a server's graph, where newer law is being loaded
+    ]

@@ -1,0 +1,1 @@
+"""The command line: every verb composes the rooms below it."""

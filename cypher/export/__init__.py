@@ -1,0 +1,1 @@
+"""The graph as files: a canonical dump, the bulk import of Neo4j."""

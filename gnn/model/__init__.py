@@ -1,0 +1,1 @@
+"""Networks over the graph of the law."""

@@ -1,0 +1,95 @@
+"""The edges of the subgraph that a graph encoder works on: sections and articles, each kind of edge both ways."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cypher.graph import Graph
+from schema.errors import GraphBusy
+from search.corpus.corpus import Corpus
+
+Ints = npt.NDArray[np.int64]
+EDGE_KINDS = ("contains", "contained", "cites", "cited")
+"""Kinds of edge, in the order of the one-hot attribute; each second is the first turned round."""
+_JOINED = (
+    ("contains", "CONTAINS", "Section", "Article", "contains_section_article"),
+    ("contains", "CONTAINS", "Section", "Section", "contains_section_section"),
+    ("cites", "CITES", "Article", "Article", "corpus_citations"),
+)
+"""What the graph's own edges become, in the order of the subgraph, and the statement that reads them."""
+
+
+@dataclass(frozen=True, eq=False)
+class SubgraphEdges:
+    """Nodes are the n articles, then the m sections, of a corpus.
+
+    Attributes:
+        edges: int64[2, e], (from, to).
+        kinds: int64[e], places in `EDGE_KINDS`.
+    """
+
+    articles: int
+    sections: int
+    edges: Ints
+    kinds: Ints
+
+
+def subgraph_edges(corpus: Corpus, kinds: Sequence[str]) -> SubgraphEdges:
+    """The edges of a corpus of the kinds named (``contains``, ``cites``), each both ways."""
+    n = len(corpus.articles)
+    pairs: list[tuple[str, Ints]] = []
+    if "contains" in kinds:
+        for parents, offset in ((corpus.article_parent, 0), (corpus.section_parent, n)):
+            children = np.flatnonzero(parents >= 0)
+            pairs.append(("contains", np.stack([n + parents[children].astype(np.int64), offset + children])))
+    if "cites" in kinds:
+        pairs.append(("cites", corpus.cites[corpus.cites[:, 0] != corpus.cites[:, 1]].T.astype(np.int64)))
+    return _both_ways(corpus, pairs)
+
+
+def exported_edges(graph: Graph, corpus: Corpus, kinds: Sequence[str], *, through_gds: bool = True) -> SubgraphEdges:
+    """The same edges, read from the graph itself: from a projection of GDS where it answers and has the memory, else by
+    statements.
+
+    Both ways give the arrays that `subgraph_edges` makes of the corpus of that graph, element by element.
+    """
+    n = len(corpus.articles)
+    place: Mapping[str, Mapping[str, int]] = {
+        "Article": corpus.article_position,
+        "Section": {id: n + position for id, position in corpus.section_position.items()},
+    }
+    pairs: list[tuple[str, Ints]] = []
+    for kind, edge, tail, head, statement in _JOINED:
+        if kind not in kinds:
+            continue
+        found = _projected(graph, edge, tail, head) if through_gds else None
+        if found is None:
+            ends = ("article", "target") if kind == "cites" else ("parent", "child")
+            found = [(row[ends[0]], row[ends[1]]) for row in graph.rows(statement)]
+        joined = np.array([(place[tail][a], place[head][b]) for a, b in found if a != b], np.int64).reshape(-1, 2)
+        # Trees are ordered by their child, citations by who cites.
+        order = np.lexsort((joined[:, 0], joined[:, 1])) if kind == "contains" else np.lexsort((joined[:, 1], joined[:, 0]))
+        pairs.append((kind, joined[order].T))
+    return _both_ways(corpus, pairs)
+
+
+def _projected(graph: Graph, edge: str, tail: str, head: str) -> list[tuple[str, str]] | None:
+    """Edges from a projection of GDS; None where there is no GDS, or no memory for it."""
+    if graph.gds is None:
+        return None
+    with suppress(GraphBusy):
+        return graph.gds.edges(edge, tail, head)
+    return None
+
+
+def _both_ways(corpus: Corpus, pairs: Sequence[tuple[str, Ints]]) -> SubgraphEdges:
+    edges: list[Ints] = [np.zeros((2, 0), np.int64)]
+    kinds: list[Ints] = [np.zeros(0, np.int64)]
+    for kind, ends in pairs:
+        forward = EDGE_KINDS.index(kind)
+        edges += [ends, ends[::-1]]
+        kinds += [np.full(ends.shape[1], forward), np.full(ends.shape[1], forward + 1)]
+    return SubgraphEdges(len(corpus.articles), len(corpus.sections), np.concatenate(edges, 1), np.concatenate(kinds))

@@ -1,0 +1,108 @@
+"""The two towers: articles and sections, enriched over the tree of the law, and queries.
+
+Articles: ``d = unit(x + w·s + V U (x + w·s) + g·W h)`` with x the encoder's features, s the fixed mean of the parent
+section, V U a map of low rank, and h the node states of GATv2 layers over sections and articles. Queries:
+``q = unit(y + W₂ gelu(W₁ y))``. The score of an article is ``τ·cos(q, d) + b``, with a learned inverse
+temperature τ and a learned bias b of each article.
+"""
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
+from torch_geometric.nn import GATv2Conv
+
+from gnn.model.subgraph import EDGE_KINDS
+from gnn.recipe import DocumentOptions, QueryOptions
+
+
+class TreeAttention(nn.Module):
+    """GATv2 layers over the subgraph, each residual (Brody et al., ICLR 2022; as used in Louis et al., EACL 2023).
+
+    Shapes:
+        x: float32[nodes, d]; edge_index: int64[2, e]; edge_attr: float32[e, kinds]; out: float32[nodes, d].
+    """
+
+    def __init__(self, dimensions: int, options: DocumentOptions, dropout: float) -> None:
+        super().__init__()
+        self.enter = nn.Linear(dimensions, options.hidden)
+        self.layers = nn.ModuleList(
+            GATv2Conv(
+                options.hidden,
+                options.hidden // options.heads,
+                heads=options.heads,
+                edge_dim=len(EDGE_KINDS),
+                add_self_loops=False,
+                residual=True,
+            )
+            for _ in range(options.layers)
+        )
+        self.leave = nn.Linear(options.hidden, dimensions, bias=False)
+        nn.init.zeros_(self.leave.weight)  # training starts from the model without attention
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
+        h = functional.gelu(self.enter(x))
+        for layer in self.layers:
+            # Computed again on the way back: what a layer holds for every edge is many times what it gives.
+            h = functional.gelu(cast(Tensor, checkpoint(layer, self.dropout(h), edge_index, edge_attr, use_reentrant=False)))
+        return self.leave(h)
+
+
+class DocumentTower(nn.Module):
+    """Embeddings of articles and sections.
+
+    Shapes:
+        x, s: float32[nodes, d] (features; means of parent sections); out: float32[nodes, d], unit length.
+    """
+
+    def __init__(self, dimensions: int, options: DocumentOptions, dropout: float) -> None:
+        super().__init__()
+        self.share = nn.Parameter(torch.tensor(0.7)) if options.section_mean else None
+        self.down = nn.Linear(dimensions, options.rank, bias=False)
+        self.up = nn.Linear(options.rank, dimensions, bias=False)
+        nn.init.zeros_(self.up.weight)
+        self.dropout = nn.Dropout(dropout)
+        self.attention = TreeAttention(dimensions, options, dropout) if options.layers else None
+
+    def forward(self, x: Tensor, s: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
+        base = x if self.share is None else x + self.share * s
+        out = base + self.up(self.down(self.dropout(base)))
+        if self.attention is not None:
+            out = out + self.attention(functional.normalize(base, dim=-1), edge_index, edge_attr)
+        return functional.normalize(out, dim=-1)
+
+
+class QueryTower(nn.Module):
+    """Embeddings of queries.
+
+    Shapes:
+        y: float32[queries, d]; out: float32[queries, d], unit length.
+    """
+
+    def __init__(self, dimensions: int, options: QueryOptions, dropout: float) -> None:
+        super().__init__()
+        self.first = nn.Linear(dimensions, options.hidden)
+        self.second = nn.Linear(options.hidden, dimensions)
+        nn.init.zeros_(self.second.weight)
+        nn.init.zeros_(self.second.bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, y: Tensor) -> Tensor:
+        inner = functional.gelu(self.first(self.dropout(y)), approximate="tanh")
+        return functional.normalize(y + self.second(self.dropout(inner)), dim=-1)
+
+
+class TwoTowers(nn.Module):
+    """Both towers, the temperature and the bias of each article."""
+
+    def __init__(
+        self, dimensions: int, articles: int, document: DocumentOptions, query: QueryOptions, dropout: float, temperature: float
+    ) -> None:
+        super().__init__()
+        self.document = DocumentTower(dimensions, document, dropout)
+        self.query = QueryTower(dimensions, query, dropout)
+        self.log_scale = nn.Parameter(torch.tensor(temperature).log())
+        self.bias = nn.Parameter(torch.zeros(articles))

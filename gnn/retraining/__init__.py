@@ -1,0 +1,1 @@
+"""Retraining on a timetable, behind a gate."""

@@ -1,0 +1,1 @@
+"""Model versions: their files, and which one serves."""

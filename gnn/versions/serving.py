@@ -1,0 +1,200 @@
+"""Model versions in service: which there are, which one is active, going back to the one before, and pruning."""
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cypher.engines.neo4j_vectors import VectorStore
+from cypher.graph import Graph, Store
+from gnn.model.inductive import can_extend, extend, law_folder
+from gnn.versions.active import active_id, flip, load_model, model_rows, read_card, trained_bound
+from gnn.versions.shared_folder import FOLDER, model_folder, remove_shared
+from runtime.progress import Progress, silent
+from schema.errors import NotFound, NotReady
+from search.corpus.corpus import Corpus, CorpusText
+from search.retrieval import VectorModel
+from search.vectors.neo4j import filter_rows, for_cosine
+
+_NEVER = ""
+Advance = Callable[[int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelVersion:
+    """One version: what the graph says of it, the bytes of its files here, and whether a server has its vectors."""
+
+    id: str
+    status: str
+    recipe: str
+    encoder: str
+    dimensions: int
+    created: str
+    activated: str
+    corpus_sha256: str
+    metrics: dict[str, float]
+    bytes: int
+    indexed: bool | None
+
+
+def versions(store: Store, graph: Graph) -> list[ModelVersion]:
+    """All versions, newest first; ``indexed`` is None where embeddings are read from files."""
+    found: list[ModelVersion] = []
+    for row in model_rows(graph):
+        folder = model_folder(store.home, row["id"])
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else 0
+        indexed = graph.vectors.online(row["id"]) if graph.vectors else None
+        values: dict[str, Any] = {**row, "metrics": json.loads(row["metrics"] or "{}"), "activated": row["activated"] or _NEVER}
+        found.append(ModelVersion(**values, bytes=size, indexed=indexed))
+    return found[::-1]
+
+
+def is_ready(store: Store, graph: Graph, id: str, corpus_sha256: str) -> bool:
+    """Whether a version has its embeddings of a law: its files here, and on a server its vectors.
+
+    Raises:
+        NotReady: the version's files are not there.
+    """
+    folder = _need_files(store.home, id)
+    trained_on = read_card(store.home, id)["corpus_sha256"]
+    here = trained_on == corpus_sha256 or law_folder(folder, corpus_sha256).is_dir() or not can_extend(folder)
+    return here and (graph.vectors is None or graph.vectors.hold(id, corpus_sha256))
+
+
+def _need_files(home: Path, id: str) -> Path:
+    folder = model_folder(home, id)
+    if not folder.is_dir():
+        raise NotReady(f"model {id}: {folder} is not there")
+    return folder
+
+
+def make_ready(
+    store: Store,
+    graph: Graph,
+    corpus: Corpus,
+    text: CorpusText,
+    id: str,
+    *,
+    words: Sequence[Sequence[str]] | None = None,
+    threads: int = 2,
+    progress: Progress = silent,
+) -> int:
+    """Make a version fit to serve the law: new law embedded, vectors on the server; how many were made.
+
+    What is there is left alone; what a server has of another law is written anew, whichever of the two is older.
+
+    Raises:
+        NotReady: the version's files are not there.
+        GraphBusy: another process is writing vectors.
+        StorageFull: the disk is full.
+        ServerUnavailable: the server went away; run again, it goes on.
+    """
+    folder = model_folder(store.home, id)
+    with progress("embedding new law", 0) as advance:
+        renewed = extend(folder, corpus, text, words, advance=advance, threads=threads)
+    if graph.vectors is None:
+        return len(renewed.articles) + len(renewed.sections)
+    model = load_model(store.home, id, corpus, threads)
+    with progress("writing vectors", len(corpus.articles) + len(corpus.sections)) as advance:
+        bound = trained_bound(store.home, id, model.scale)
+        with store.exclusive("vectors"):
+            return _publish(graph.vectors, corpus, model, bound, advance)
+
+
+def _publish(vectors: VectorStore, corpus: Corpus, model: VectorModel, bound: float, advance: Advance) -> int:
+    """Write a version's embeddings of the law where the server has others or none, and wait for their indexes."""
+    vectors.write_filters(filter_rows(corpus))
+    known = np.isfinite(model.bias)
+    rows = {
+        "Article": (corpus.articles, known, for_cosine(model.articles, model.bias, model.scale, bound)),
+        "Section": (corpus.sections, np.ones(len(corpus.sections), bool), np.asarray(model.sections)),
+    }
+    written = 0
+    for label, (ids, present, matrix) in rows.items():
+        wanted = [i for i in vectors.differing(model.id, label, ids, matrix) if present[i]]
+        if wanted and not written:
+            vectors.note(model.id, "")  # until it is done they are of no one law
+        vectors.write(model.id, label, [ids[i] for i in wanted], matrix[wanted], advance=advance)
+        vectors.build(model.id, label, matrix.shape[1])
+        written += len(wanted)
+    vectors.note(model.id, corpus.sha256)
+    return written
+
+
+def need_version(graph: Graph, id: str) -> None:
+    """Raises: NotFound: the graph names no such version."""
+    if id not in {row["id"] for row in model_rows(graph)}:
+        raise NotFound(f"no such model: {id} (`lexgraph models` lists them)")
+
+
+def activate(store: Store, id: str) -> str | None:
+    """Make a version the active one, in one transaction, as a person wants it; the one that was active before.
+
+    `gnn.retraining.retrain.retrain` does not make that one active again.
+
+    Raises:
+        NotFound: the graph names no such version.
+        NotReady: its files or its vectors are not there (`make_ready` makes the latter).
+    """
+    with store.writing() as graph:
+        need_version(graph, id)
+        _need_files(store.home, id)
+        if graph.vectors is not None and not graph.vectors.online(id):
+            raise NotReady(f"model {id}: its vectors are not on the server: run `lexgraph models activate {id}`")
+        before = active_id(graph)
+        if before != id:
+            graph.atomically(lambda transaction: flip(transaction, id, by_hand=True))
+        return before
+
+
+def one_before(graph: Graph) -> str:
+    """The version that was active before the present one.
+
+    Raises:
+        NotReady: there is none to go back to.
+    """
+    rows = model_rows(graph)
+    active = next((row for row in rows if row["status"] == "active"), None)
+    earlier = [row for row in rows if row["activated"] and active and row["activated"] < active["activated"]]
+    if not earlier:
+        raise NotReady("no model version was active before the present one")
+    return max(earlier, key=lambda row: row["activated"])["id"]
+
+
+def prune(store: Store, keep: int, shelf: str = "") -> list[str]:
+    """Remove all but ``keep`` versions; those removed.
+
+    Kept are the active one, those that were active most recently, and what was trained on the same law beside them,
+    for comparison. For one job at a time (``store.exclusive("models")``, which the caller holds).
+
+    Raises:
+        LexgraphError: the shelf lets nothing be removed; those before are gone, and a second run goes on.
+    """
+    with store.writing() as graph:
+        rows = model_rows(graph)
+        served = sorted((row for row in rows if row["activated"]), key=lambda row: (row["status"] == "active", row["activated"]))
+        kept = served[-max(keep, 1) :]
+        laws = {row["corpus_sha256"] for row in kept}
+        others = {row["id"] for row in served[: -max(keep, 1)]}
+        gone = [row["id"] for row in rows if row["id"] in others or row["corpus_sha256"] not in laws]
+        if not served:
+            return []
+        for id in gone:
+            remove_shared(shelf, id)  # first: where that fails the graph still names the version, to try again
+            if graph.vectors is not None:
+                graph.vectors.drop(id)
+            graph.write("delete_model", id=id)
+            _remove(store.home, id)
+        return gone
+
+
+def _remove(home: Path, id: str) -> None:
+    folder = model_folder(home, id)
+    if folder.is_dir():
+        # Renamed first: killed halfway, what is left does not look like a version.
+        gone = folder.rename(home / FOLDER / f".gone-{id}")
+        shutil.rmtree(gone, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Citations in running text, found and resolved."""

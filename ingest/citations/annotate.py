@@ -1,0 +1,77 @@
+"""Add to an act what its own words say: citations in the text of its articles, what its title does to other acts.
+
+A publisher's link or metadata stand before what is found in words: where both speak of the same, theirs is kept.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from ingest.citations.find import contexts, find_references
+from ingest.citations.transpositions import find_amendments, find_transpositions
+from schema.records import ActTree, Citation, OutsideKind, Read, Relation, RelationType
+
+VERSION = 2
+"""Raised when words are read otherwise than before, so that every file is read again."""
+LANGUAGES = frozenset({"fr", "en"})
+SURE_OF_PREAMBLES = 0.9
+"""A preamble names many directives: only those that it says are transposed count. A title's all do, each as sure as it is."""
+_CHANGES: dict[str, RelationType] = {"amends": "AMENDS", "repeals": "REPEALS"}
+_LONGEST_PREAMBLE = 20_000
+
+
+def read_with_references(read: Callable[[Path], Iterable[Read]], path: Path) -> Iterator[Read]:
+    """What a reader gives of a file, its acts with what their words say. Raises as the reader does."""
+    for item in read(path):
+        yield with_references(item) if isinstance(item, ActTree) else item
+
+
+def with_references(tree: ActTree) -> ActTree:
+    """The act with the citations and relations that its words make, beside those that it has."""
+    if tree.act.language not in LANGUAGES:
+        return tree
+    citations = (*tree.citations, *_citations(tree))
+    return replace(tree, citations=citations, relations=(*tree.relations, *_relations(tree)))
+
+
+def _citations(tree: ActTree) -> Iterator[Citation]:
+    links: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for citation in tree.citations:
+        links[citation.article_id].append((citation.start, citation.end))
+    act = tree.act.id
+    for article, context in contexts(tree):
+        taken = sorted(links.get(article.id, ()))
+        starts = [start for start, _ in taken]
+        for found in find_references(article.text, context):
+            before = bisect_right(starts, found.end - 1)
+            if any(end > found.start for _, end in taken[:before]) or found.target in (act, article.id):
+                continue
+            yield Citation(article.id, found.target, _kind(found.target), found.text, found.start, found.end, "text")
+
+
+def _kind(target: str) -> OutsideKind:
+    act, _, place = target.partition("#")
+    if not place:
+        return "article" if act.count("/") > 1 else "act"
+    return "section" if place.startswith("/") else "article"
+
+
+def _relations(tree: ActTree) -> Iterator[Relation]:
+    act = tree.act
+    if act.jurisdiction == "eu":
+        return  # what the Union's own acts name is not transposed by them
+    seen = {(relation.type, relation.target) for relation in tree.relations}
+    preamble = act.preamble[:_LONGEST_PREAMBLE]
+    for basis, text, sure in (("title", act.title, 0.0), ("preamble", preamble, SURE_OF_PREAMBLES)):
+        for found in find_transpositions(text):
+            target = f"eu/{found.celex}"
+            if found.confidence >= sure and ("TRANSPOSES", target) not in seen:
+                seen.add(("TRANSPOSES", target))
+                yield Relation(act.id, "TRANSPOSES", target, basis, found.evidence[:500], found.confidence)
+    for found in find_amendments(act.title, act.jurisdiction):
+        type = _CHANGES[found.change]
+        if (type, found.act) not in seen:
+            seen.add((type, found.act))
+            yield Relation(act.id, type, found.act, "title", found.evidence[:500], 0.9)

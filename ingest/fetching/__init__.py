@@ -1,0 +1,1 @@
+"""Sources fetched and unpacked."""

@@ -1,0 +1,1 @@
+"""The way from records to the graph."""

@@ -1,0 +1,138 @@
+"""Questions with the articles that answer them: written into a graph, read from it."""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
+
+from cypher.graph import Graph, Row, Statements, Store
+from ingest.loading.difference import Counts, batches
+from schema.records import Question, Rejected, SourceFile
+
+_OfFile = tuple[str, Question]
+"""A question, and the name of the file that it was read from."""
+
+
+@dataclass(slots=True)
+class AskedQuestions:
+    """What a load did to questions.
+
+    Attributes:
+        waiting: files with questions that name articles which the graph lacks.
+        passed_over: by file, questions that it gives and the graph has from another.
+        removed: identifiers of those that nobody gives any more.
+    """
+
+    counts: Counts = field(default_factory=Counts)
+    rejected: list[Rejected] = field(default_factory=list[Rejected])
+    waiting: set[str] = field(default_factory=set[str])
+    passed_over: dict[str, set[str]] = field(default_factory=lambda: defaultdict[str, set[str]](set))
+    removed: set[str] = field(default_factory=set[str])
+
+
+def load_questions(store: Store, source: str, questions: Sequence[Question]) -> Counts:
+    """Make the questions of one source that no file of law brought these: new ones written, others changed or removed.
+
+    Raises:
+        NotReady: there is no graph.
+    """
+    store.reading().close()  # without a graph there is nothing to ask about
+    with store.writing() as graph:
+        there = {row["id"] for row in graph.rows("question_files") if row["source"] == source and not row["file"]}
+        return _replace(graph, there, [("", question) for question in questions])
+
+
+def write_read_questions(
+    graph: Graph,
+    asked: Sequence[tuple[SourceFile, Question]],
+    replaced: Collection[str],
+    keeps: Callable[[str, SourceFile], bool],
+) -> AskedQuestions:
+    """Write the questions of files into a graph that holds the law they name, by publishers' identifiers.
+
+    Args:
+        replaced: files whose questions are these alone: those that were read whole, and those that are gone.
+        keeps: whether a file of another load keeps a question that a file gives, too.
+    """
+    files = {row["id"]: row["file"] for row in graph.rows("question_files")}
+    there = {id for id, file in files.items() if file in replaced}
+    done = AskedQuestions()
+    if not asked and not there:
+        return done
+    given = {id: file for id, file in files.items() if file and id not in there}
+    read: set[str] = set()
+    known: list[_OfFile] = []
+    articles = {source: row["id"] for row in graph.rows("article_source_ids") for source in (*row["source_ids"], row["id"])}
+    for file, question in asked:
+        holder = given.get(question.id, "")
+        if holder and (question.id in read or (holder != file.name and keeps(holder, file))):
+            done.passed_over[file.name].add(question.id)
+            done.rejected.append(_rejected(file, question, f"repeated identifier: it was read from {holder} already"))
+            continue
+        if holder and holder != file.name:
+            done.passed_over[holder].add(question.id)
+        given[question.id] = file.name
+        read.add(question.id)
+        lost = [name for name in question.relevant if name not in articles]
+        if lost:
+            done.waiting.add(file.name)
+            why = f"names articles that the graph lacks: {', '.join(lost[:5])}"
+            done.rejected.append(_rejected(file, question, why))
+        relevant = {articles[name] for name in question.relevant if name in articles}
+        if relevant:
+            known.append((file.name, replace(question, relevant=tuple(sorted(relevant)))))
+    done.removed = there.difference(read)
+    done.counts = _replace(graph, there, known)
+    return done
+
+
+def _rejected(file: SourceFile, question: Question, why: str) -> Rejected:
+    return Rejected(file.path.name, question.id, why, path=str(file.path.absolute()), source=file.name)
+
+
+def _replace(graph: Graph, there: Collection[str], asked: Sequence[_OfFile]) -> Counts:
+    """Make some of the questions in the graph others; what is the same stays."""
+    files = {row["id"]: row for row in graph.rows("question_files")}
+    sources = {question.source for _, question in asked} | {files[id]["source"] for id in there}
+    old = {question.id: question for source in sorted(sources) for question in read_questions(graph, source)}
+    new = {question.id: (file, question) for file, question in asked}
+    gone = sorted(set(there) - new.keys())
+    fresh = [(file, question) for file, question in new.values() if old.get(question.id) != question]
+    moved = [{"id": id, "file": file} for id, (file, q) in new.items() if old.get(id) == q and files[id]["file"] != file]
+    counts = Counts()
+    if not gone and not fresh and not moved:
+        return counts
+    stale = [question.id for _, question in fresh if question.id in files]
+    graph.atomically(partial(_write_questions, stale=sorted([*gone, *stale]), fresh=fresh, moved=moved))
+    counts.removed["Question"] = len(gone)
+    counts.changed["Question"] = len(stale)
+    counts.created["Question"] = len(fresh) - len(stale)
+    return counts
+
+
+def _write_questions(graph: Statements, *, stale: Sequence[str], fresh: Sequence[_OfFile], moved: Sequence[Row]) -> None:
+    for batch in batches(stale):
+        graph.write("delete_questions", ids=batch)
+    names = [f.name for f in fields(Question) if f.name != "relevant"]
+    for batch in batches([{name: getattr(q, name) for name in names} | {"file": file} for file, q in fresh]):
+        graph.write("create_questions", rows=batch)
+    for batch in batches([{"question": q.id, "article": article, "via": "link"} for _, q in fresh for article in q.relevant]):
+        graph.write("create_relevant", rows=batch)
+    for batch in batches(moved):
+        graph.write("set_question_files", rows=batch)
+    sources = [row["source"] for row in graph.rows("question_sources")]
+    everything = [asdict(question) for source in sources for question in read_questions(graph, source)]
+    graph.write("set_questions_sha256", sha256=hashlib.sha256(json.dumps(everything).encode()).hexdigest())
+
+
+def read_questions(graph: Statements, source: str) -> list[Question]:
+    """The questions of one source, in order of their identifiers, their articles likewise."""
+    relevant: dict[str, list[str]] = defaultdict(list)
+    first: dict[str, Row] = {}
+    for row in graph.rows("questions", source=source):
+        article = row.pop("article")
+        first.setdefault(row["id"], row)
+        relevant[row["id"]].append(article)
+    return [Question(**row, relevant=tuple(sorted(relevant[id]))) for id, row in sorted(first.items())]

@@ -1,0 +1,1 @@
+"""Readers of source files, one file a format."""

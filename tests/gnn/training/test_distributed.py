@@ -1,0 +1,92 @@
+"""Training by several processes: the model of one process, written once, and an end to all when one fails."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from cypher.engines.ladybug import open_graph
+from gnn.training.distributed import Ranks
+from gnn.versions.active import active_id, active_model, model_folder, read_card, read_run
+from search.text.index import Bm25Options, open_text_index
+
+ROOT = Path(__file__).parents[3]
+RECIPE = """
+base = "trained"
+compare = []
+splits = ["random"]
+
+[encoder]
+dimensions = 6
+
+[document]
+section_mean = true
+rank = 4
+layers = 1
+hidden = 8
+heads = 2
+
+[training]
+epochs = 3
+batch = 5
+full_softmax_limit = {limit}
+negatives = 6
+"""
+
+
+def lexgraph(home: Path, *before: str, recipe: Path) -> "subprocess.CompletedProcess[str]":
+    environment = os.environ | {"LEXGRAPH_HOME": str(home), "LEXGRAPH_THREADS": "2", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", *before, "lexgraph", "--quiet", "train", "--recipe", str(recipe)]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
+
+
+def two(home: Path, recipe: Path) -> "subprocess.CompletedProcess[str]":
+    return lexgraph(home, "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", recipe=recipe)
+
+
+@pytest.mark.parametrize("limit", [60_000, 1], ids=["all articles", "drawn candidates"])
+def test_two_processes_make_the_model_of_one_and_write_it_once(own_home: Path, tmp_path: Path, limit: int) -> None:
+    recipe = tmp_path / "small.toml"
+    recipe.write_text(RECIPE.format(limit=limit))
+    other = Path(shutil.copytree(own_home, tmp_path / "other"))
+    told = lexgraph(own_home, recipe=recipe)
+    assert told.returncode == 0, told.stderr
+    shared = two(other, recipe)
+    assert shared.returncode == 0, shared.stderr
+    assert shared.stdout == told.stdout, "the leader alone prints, and as ever"
+    with open_graph(own_home) as graph, open_graph(other) as same:
+        id = active_id(graph)
+        assert id is not None
+        assert active_id(same) == id
+        assert len(same.rows("models")) == 1
+        index = open_text_index(other, same.rows("graph_row")[0]["corpus_sha256"], Bm25Options())
+        assert active_model(other, same, index.corpus) is not None
+    assert read_run(other, id)["processes"] == 2
+    for name in ("articles", "sections", "acts", "bias", "w1", "w2"):
+        one, both = (np.load(model_folder(home, id) / f"{name}.npy") for home in (own_home, other))
+        np.testing.assert_allclose(both, one, rtol=0, atol=1e-4, err_msg=name)
+    losses = [[epoch["loss"] for epoch in read_card(home, id)["curve"]] for home in (own_home, other)]
+    np.testing.assert_allclose(losses[1], losses[0], rtol=1e-4)
+
+
+def test_where_the_leader_fails_all_end(own_home: Path, tmp_path: Path) -> None:
+    recipe = tmp_path / "small.toml"
+    recipe.write_text(RECIPE.format(limit=1))
+    for path in (own_home / "index").iterdir():
+        path.rename(path.with_name("elsewhere"))
+    told = two(own_home, recipe)
+    assert told.returncode != 0
+    assert "lexgraph: the text index does not hold the law" in told.stderr
+
+
+def test_shares_make_up_the_whole_batch() -> None:
+    for n in (0, 1, 2, 7):
+        for size in (1, 2, 3):
+            shares = [list(range(n))[Ranks(rank, size, torch.device("cpu")).share(n)] for rank in range(size)]
+            assert [question for share in shares for question in share] == list(range(n))
+            assert max(map(len, shares)) - min(map(len, shares)) <= 1

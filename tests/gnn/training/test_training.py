@@ -1,0 +1,251 @@
+"""Training and the registry: determinism, learning, whole versions, one active, law that a model has not seen."""
+
+import dataclasses
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from cypher.engines.ladybug import EmbeddedStore, open_graph
+from cypher.export.dump import canonical_dump
+from gnn.encoders.features import Features
+from gnn.evaluation.compare import compare, model_ids, of_split
+from gnn.recipe import load_recipe
+from gnn.training.loop import train
+from gnn.training.train import train_recipe
+from gnn.versions.active import active_id, active_model, model_folder
+from ingest.loading.questions import read_questions
+from ingest.sources import ingest
+from schema.errors import BadSetting, NotReady
+from schema.records import Question
+from search.corpus.corpus import Corpus, CorpusText, read_corpus
+from search.retrieval import Mode, Retriever
+from search.text.index import Bm25Options, TextIndex, build_text_index, open_text_index
+from tests.gnn.conftest import small_recipe
+from tests.support.tiny_law import bakers, millers, write_law
+
+ROOT = Path(__file__).parents[3]
+_TOML = """
+base = "section-mean"
+compare = ["encoder"]
+
+[encoder]
+dimensions = 6
+
+[document]
+layers = 1
+hidden = 8
+heads = 2
+
+[training]
+epochs = 2
+batch = 6
+"""
+
+
+def _parts(questions: list[Question]) -> tuple[list[Question], list[Question]]:
+    return of_split(questions, "random", "train"), of_split(questions, "random", "development")
+
+
+def test_the_same_inputs_give_the_same_model_bit_by_bit(
+    law: tuple[Corpus, CorpusText], features: Features, questions: list[Question]
+) -> None:
+    recipe = small_recipe(layers=2)
+    first, second = (train(recipe, law[0], features, *_parts(questions)) for _ in range(2))
+    for name in ("articles", "sections", "acts", "bias"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+    assert first.curve == second.curve
+
+
+def test_training_learns_which_articles_answer(
+    law: tuple[Corpus, CorpusText], features: Features, questions: list[Question]
+) -> None:
+    recipe = small_recipe(epochs=30, patience=30, learning_rate=0.02, dropout=0.0)
+    curve = train(recipe, law[0], features, *_parts(questions)).curve
+    assert curve[-1].loss < 0.5 * curve[0].loss
+    assert max(epoch.average_precision for epoch in curve) > 0.8
+
+
+def test_a_softmax_over_drawn_candidates_learns_too(
+    law: tuple[Corpus, CorpusText], features: Features, questions: list[Question]
+) -> None:
+    recipe = small_recipe(epochs=30, patience=30, learning_rate=0.02, dropout=0.0, full_softmax_limit=1, negatives=4)
+    curve = train(recipe, law[0], features, *_parts(questions)).curve
+    assert max(epoch.average_precision for epoch in curve) > 0.8
+
+
+def test_without_questions_nothing_is_trained(law: tuple[Corpus, CorpusText], features: Features) -> None:
+    with pytest.raises(BadSetting, match="no training"):
+        train(small_recipe(), law[0], features, [], [])
+
+
+def test_law_without_questions_cannot_be_trained_on_and_says_so(own_home: Path, recipe_file: str) -> None:
+    shutil.rmtree(own_home)
+    ingest(EmbeddedStore(own_home), write_law(own_home / "law"))
+    with open_graph(own_home) as graph:
+        corpus, text = read_corpus(graph)
+        build_text_index(own_home, corpus, text, Bm25Options())
+    with pytest.raises(BadSetting, match="no train questions"):
+        _train(own_home, recipe_file)
+
+
+def _train(home: Path, recipe: str) -> str:
+    with open_graph(home) as graph:
+        corpus, text = read_corpus(graph)
+        index = open_text_index(home, corpus.sha256, Bm25Options())
+        asked = read_questions(graph, "service-public")
+        return train_recipe(EmbeddedStore(home), graph, index, text, asked, load_recipe(recipe)).active
+
+
+@pytest.fixture(scope="module")
+def recipe_file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("recipes")
+    for name in ("section-mean", "trained", "encoder"):
+        shutil.copy(ROOT / "gnn" / "recipes" / f"{name}.toml", folder)
+    (folder / "small.toml").write_text(_TOML)
+    return str(folder / "small.toml")
+
+
+def test_a_second_training_changes_nothing(own_home: Path, recipe_file: str) -> None:
+    active = _train(own_home, recipe_file)
+    before = {path: path.stat().st_mtime_ns for path in own_home.rglob("*") if path.is_file() and path.name != "graph.lock"}
+    assert _train(own_home, recipe_file) == active
+    assert before == {
+        path: path.stat().st_mtime_ns for path in own_home.rglob("*") if path.is_file() and path.name != "graph.lock"
+    }
+
+
+def test_the_table_has_every_system_and_hybrid_finds_what_is_relevant(own_home: Path, recipe_file: str) -> None:
+    _train(own_home, recipe_file)
+    recipe = load_recipe(recipe_file)
+    with open_graph(own_home) as graph:
+        asked = read_questions(graph, "service-public")
+        index = open_text_index(own_home, graph.rows("graph_row")[0]["corpus_sha256"], Bm25Options())
+        table = compare(
+            own_home,
+            graph,
+            index,
+            recipe,
+            model_ids(recipe, index.key, asked),
+            of_split(asked, "random", "test"),
+            source="service-public",
+            split="random",
+            part="test",
+        )
+    assert list(table.systems) == [
+        "bm25",
+        "bm25-hybrid",
+        "encoder",
+        "section-mean",
+        "hierarchical",
+        "hybrid-no-pooling",
+        "hybrid",
+    ]
+    assert table.n == 6
+    assert table.systems["hybrid"].measures["R@100"].mean == 100.0
+    assert table.as_json()["systems"]["bm25"]["R@100"] <= 100.0
+
+
+def test_law_that_the_model_has_not_seen_is_found_by_the_other_lists(own_home: Path, recipe_file: str) -> None:
+    _train(own_home, recipe_file)
+    newer = millers()
+    from tests.support.tiny_law import article
+
+    newer["children"][0]["children"].append(article(23, "L3", "<p>La meule de granit est rhabillée chaque hiver.</p>"))
+    ingest(EmbeddedStore(own_home), write_law(own_home / "newer", bakers(), newer))
+    with open_graph(own_home) as graph:
+        corpus, text = read_corpus(graph)
+        build_text_index(own_home, corpus, text, Bm25Options())
+        index = open_text_index(own_home, corpus.sha256, Bm25Options())
+        model = active_model(own_home, graph, index.corpus)
+    assert model is not None
+    position = corpus.article_position["fr/LEGITEXT000000000002/L3"]
+    assert np.isneginf(model.bias[position])
+    assert np.isfinite(np.delete(model.bias, position)).all()
+    hits = Retriever(index, model).search("meule de granit", Mode.HYBRID, first=20)
+    (found,) = (hit for hit in hits if hit.position == position)
+    assert found.places.keys() & {"bm25", "section"}
+
+
+def test_a_version_named_in_the_graph_whose_files_are_gone_is_a_clear_error(own_home: Path, recipe_file: str) -> None:
+    active = _train(own_home, recipe_file)
+    shutil.rmtree(model_folder(own_home, active))
+    with open_graph(own_home) as graph:
+        sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
+        with pytest.raises(NotReady, match=active):
+            active_model(own_home, graph, open_text_index(own_home, sha256, Bm25Options()).corpus)
+
+
+def test_a_killed_training_leaves_nothing_half_and_ends_like_an_undisturbed_one(
+    asked_home: Path, tmp_path: Path, recipe_file: str
+) -> None:
+    undisturbed = Path(shutil.copytree(asked_home, tmp_path / "undisturbed"))
+    began = time.monotonic()
+    assert _start(undisturbed, recipe_file).wait() == 0
+    duration = time.monotonic() - began
+    disturbed = Path(shutil.copytree(asked_home, tmp_path / "disturbed"))
+    draw = Random(5)
+    landed = 0
+    for number in range(10):
+        process = _start(disturbed, recipe_file)
+        time.sleep(duration * (number + draw.random()) / 10)
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            landed += 1
+        process.wait()
+        with open_graph(disturbed) as graph:  # what is active is whole, at whatever moment
+            id = active_id(graph)
+            if id is not None:
+                sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
+                assert active_model(disturbed, graph, open_text_index(disturbed, sha256, Bm25Options()).corpus) is not None
+    assert landed >= 5
+    assert _start(disturbed, recipe_file).wait() == 0
+    assert _contents(disturbed) == _contents(undisturbed)
+
+
+def _start(home: Path, recipe: str) -> "subprocess.Popen[bytes]":
+    environment = os.environ | {"LEXGRAPH_HOME": str(home)}
+    command = [sys.executable, str(ROOT / "lexgraph.py"), "--quiet", "train", "--recipe", recipe]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+
+
+def _contents(home: Path) -> tuple[list[str], dict[str, bytes]]:
+    """The canonical dump, and every file of every model but the record of its run (times)."""
+    with open_graph(home) as graph:
+        dump = list(canonical_dump(graph))
+    folder = home / "models"
+    files = {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "run.json" and ".part" not in str(path)
+    }
+    return dump, files
+
+
+def test_a_recipe_with_an_unknown_option_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "odd.toml"
+    path.write_text("[training]\nlearning_rat = 1\n")
+    with pytest.raises(BadSetting, match=r"odd\.toml.*learning_rat"):
+        load_recipe(str(path))
+    with pytest.raises(BadSetting, match="there are: "):
+        load_recipe("no-such-recipe")
+
+
+def test_every_recipe_of_the_project_loads() -> None:
+    for path in sorted((ROOT / "gnn" / "recipes").glob("*.toml")):
+        recipe = load_recipe(path.stem)
+        for other in (*recipe.compare, recipe.training.start):
+            if other:
+                load_recipe(other)
+
+
+def test_indexes_have_the_corpus_of_the_graph(index: TextIndex, law: tuple[Corpus, CorpusText]) -> None:
+    for field in dataclasses.fields(Corpus):
+        np.testing.assert_array_equal(getattr(index.corpus, field.name), getattr(law[0], field.name))
