@@ -27,17 +27,21 @@ from cli.tables import (
 from cypher.engines.open import open_store
 from cypher.export.dump import canonical_dump
 from cypher.graph import ReadableGraph, Store
-from gnn.versions.active import active_id, active_model, model_rows, read_card
+from gnn.versions.active import active_id, active_model, model_rows
+from gnn.versions.files import read_card
 from gnn.versions.shared_folder import fetch_model
-from ingest.loading.load import LoadReport
 from ingest.loading.quarantine import quarantined
+from ingest.loading.report import LoadReport
 from ingest.sources import FORMAT_NAMES, retry, summary
 from ingest.sources import ingest as ingest_source
 from runtime.progress import Progress
 from schema.errors import BadQuery, BadSource, LexgraphError, MissingFile, NotReady, RecordsRejected, TooMuchGone
+from schema.filter import Filter
 from schema.settings import Settings, load_settings, origins
-from search.retrieval import LOST, Filter, Mode, Retriever
-from search.text.index import Bm25Options, TextIndex, index_folder, open_text_index, text_server
+from search.retrieval import LOST, Mode, Retriever
+from search.text.index import TextIndex, index_folder, open_text_index
+from search.text.open import text_server
+from search.text.options import Bm25Options
 
 if TYPE_CHECKING:
     from gnn.evaluation.compare import Comparison
@@ -177,7 +181,7 @@ def index(context: typer.Context) -> None:
     """Make the text index of the law in the graph, and embed law that is new to the active model; what is there stays."""
     from gnn.versions.serving import is_ready, make_ready
     from search.acts.views import act_texts_folder, build_act_texts
-    from search.corpus.corpus import read_corpus, steady_law
+    from search.corpus.read import read_corpus, steady_law
     from search.text.index import build_text_index, remove_other_indexes
 
     run: _Run = context.obj
@@ -223,7 +227,7 @@ def train(
     from gnn.training.loop import dismiss, follow
     from gnn.training.train import train_recipe
     from ingest.loading.questions import read_questions
-    from search.corpus.corpus import read_corpus, steady_law
+    from search.corpus.read import read_corpus, steady_law
 
     run: _Run = context.obj
     chosen = load_recipe(recipe or run.settings.recipe)
@@ -275,7 +279,7 @@ def _retrain(run: _Run, recipe: str | None) -> tuple[int, str]:
     from gnn.retraining.retrain import Gate
     from gnn.retraining.retrain import retrain as retrain_once
     from ingest.loading.questions import read_questions
-    from search.corpus.corpus import read_corpus, steady_law
+    from search.corpus.read import read_corpus, steady_law
 
     chosen = load_recipe(recipe or run.settings.recipe)
     gate = Gate(run.settings.gate_metric, run.settings.gate_significance)
@@ -352,7 +356,7 @@ def models(
 
 def _make_ready(run: _Run, id: str) -> None:
     from gnn.versions.serving import is_ready, make_ready
-    from search.corpus.corpus import read_corpus, steady_law
+    from search.corpus.read import read_corpus, steady_law
 
     with run.graph() as graph:
         fetch_model(run.home, run.shelf, id)
@@ -427,7 +431,8 @@ def evaluate(
     basis: Annotated[str, typer.Option(help="Which pairs of them: title or cites.")] = "title",
 ) -> None:
     """Compare all systems on questions with known answers, or on acts that are known to transpose directives."""
-    from gnn.evaluation.compare import curves, model_ids
+    from gnn.evaluation.compare import curves
+    from gnn.versions.identity import model_ids
 
     run: _Run = context.obj
     if benchmark is not None:
@@ -468,10 +473,13 @@ def _evaluate_acts(run: _Run, benchmark: str, transpositions: Path | None, basis
 
 
 def _compare(run: _Run, source: str, part: str, recipe: str | None) -> "tuple[dict[str, Comparison], Recipe]":
-    from gnn.evaluation.compare import PARTS, TITLE, WITH_DESCRIPTION, compare, model_ids, of_split
-    from gnn.recipe import load_recipe, recipe_of
+    from gnn.evaluation.compare import compare
+    from gnn.recipe import load_recipe
+    from gnn.versions.files import recipe_of
+    from gnn.versions.identity import model_ids
     from ingest.loading.questions import read_questions
     from ingest.questions_jsonl import read_questions_file
+    from search.questions import PARTS, TITLE, WITH_DESCRIPTION, of_split
 
     if part not in PARTS:
         raise BadQuery(f"no part {part!r} of the questions; there are: {', '.join(PARTS)}")

@@ -22,9 +22,13 @@ from schema.identifiers import MAX_LENGTH
 from schema.settings import Settings
 from search.acts.similar import SimilarActs
 from search.acts.views import open_act_texts
-from search.corpus.corpus import Corpus, read_corpus
-from search.retrieval import TEXT, Retriever, VectorModel
-from search.text.index import Bm25Options, index_folder, open_text_index, save_arrays, text_server
+from search.corpus.corpus import Corpus
+from search.corpus.read import read_corpus
+from search.retrieval import TEXT, Retriever
+from search.text.index import index_folder, open_text_index, save_arrays
+from search.text.open import text_server
+from search.text.options import Bm25Options
+from search.vectors.model import VectorModel
 
 if TYPE_CHECKING:
     from search.text.elasticsearch import ElasticText

@@ -21,7 +21,9 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its 
 
 from bench.reporting import report, run  # noqa: E402
 from ingest.citations.act_names import act_names_at  # noqa: E402
-from ingest.citations.find import Context, Reference, contexts, find_references  # noqa: E402
+from ingest.citations.context import contexts  # noqa: E402
+from ingest.citations.find import find_references  # noqa: E402
+from ingest.citations.reference import Context, Reference  # noqa: E402
 from ingest.citations.resolve import LawIndex  # noqa: E402
 from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
 from ingest.readers.legi import FILE_PATTERN, read_act  # noqa: E402

@@ -24,9 +24,10 @@ from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
 from ingest.readers.legi import FILE_PATTERN  # noqa: E402
 from schema.errors import LexgraphError, MissingFile  # noqa: E402
 from schema.settings import load_settings  # noqa: E402
-from search.corpus.corpus import read_corpus  # noqa: E402
+from search.corpus.read import read_corpus  # noqa: E402
 from search.retrieval import Retriever  # noqa: E402
-from search.text.index import Bm25Options, build_text_index, open_text_index  # noqa: E402
+from search.text.index import build_text_index, open_text_index  # noqa: E402
+from search.text.options import Bm25Options  # noqa: E402
 
 EXPLAINED = {
     "acts": "acts in the graph",

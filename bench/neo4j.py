@@ -30,8 +30,8 @@ from cypher.engines.ladybug import EmbeddedStore  # noqa: E402
 from cypher.engines.neo4j import Neo4jStore, Server  # noqa: E402
 from cypher.engines.neo4j_vectors import index_of  # noqa: E402
 from docker.local_servers import NEO4J_5, NEO4J_2026, Artifact, Neo4jServer, Product  # noqa: E402
-from gnn.evaluation.compare import judged, of_split  # noqa: E402
-from gnn.versions.active import active_id, load_model, served_model, trained_bound  # noqa: E402
+from gnn.versions.active import active_id, served_model  # noqa: E402
+from gnn.versions.files import load_model, trained_bound  # noqa: E402
 from ingest.citations.link import KnownLaw, link  # noqa: E402
 from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
 from ingest.loading.difference import row_of  # noqa: E402
@@ -43,8 +43,10 @@ from schema.identifiers import act_of  # noqa: E402
 from schema.records import ActTree, SourceFile  # noqa: E402
 from schema.settings import load_settings  # noqa: E402
 from search.evaluation import measure, ranks_of  # noqa: E402
+from search.questions import judged, of_split  # noqa: E402
 from search.retrieval import Retriever  # noqa: E402
-from search.text.index import Bm25Options, open_text_index  # noqa: E402
+from search.text.index import open_text_index  # noqa: E402
+from search.text.options import Bm25Options  # noqa: E402
 from search.vectors.neo4j import filter_rows, for_cosine  # noqa: E402
 
 _APOC = tuple(Artifact("org.neo4j.procedure", name, "5.26.19") for name in ("apoc-core", "apoc-common"))

@@ -26,11 +26,16 @@ from docker.local_servers import NEO4J_2026, ElasticsearchServer, Neo4jServer  #
 from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
 from ingest.loading.load import load_acts  # noqa: E402
 from ingest.readers.legi import FILE_PATTERN, read_act  # noqa: E402
+from schema.filter import Filter  # noqa: E402
 from schema.records import ActTree, SourceFile  # noqa: E402
 from schema.settings import Settings, load_settings  # noqa: E402
-from search.corpus.corpus import Corpus, Filter, read_corpus  # noqa: E402
-from search.retrieval import Retriever, VectorModel  # noqa: E402
-from search.text.index import Bm25Options, build_text_index, open_text_index, text_server  # noqa: E402
+from search.corpus.corpus import Corpus  # noqa: E402
+from search.corpus.read import read_corpus  # noqa: E402
+from search.retrieval import Retriever  # noqa: E402
+from search.text.index import build_text_index, open_text_index  # noqa: E402
+from search.text.open import text_server  # noqa: E402
+from search.text.options import Bm25Options  # noqa: E402
+from search.vectors.model import VectorModel  # noqa: E402
 from search.vectors.neo4j import ServedVectors, bound_of, filter_rows, for_cosine  # noqa: E402
 
 DIMENSIONS = 512

@@ -16,14 +16,15 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its 
 
 from bench.reporting import report, run  # noqa: E402
 from cypher.engines.ladybug import open_graph  # noqa: E402
-from gnn.evaluation.compare import judged, of_split  # noqa: E402
 from gnn.versions.active import active_model  # noqa: E402
 from ingest.loading.questions import read_questions  # noqa: E402
 from schema.errors import NotReady  # noqa: E402
 from schema.settings import load_settings  # noqa: E402
+from search.questions import judged, of_split  # noqa: E402
 from search.retrieval import Retriever  # noqa: E402
 from search.text.analysis import query_tokens  # noqa: E402
-from search.text.index import FOLDER, Bm25Options, index_key, open_text_index  # noqa: E402
+from search.text.index import FOLDER, open_text_index  # noqa: E402
+from search.text.options import Bm25Options, index_key  # noqa: E402
 
 HITS = 100
 EXPLAINED = {

@@ -16,7 +16,8 @@ from cypher.graph import Graph, Row
 from runtime.progress import Advance, Progress, silent
 from search.corpus.corpus import Corpus
 from search.evaluation import MEASURES, Measured
-from search.retrieval import Hit, Retriever
+from search.ranking.hits import Hit
+from search.retrieval import Retriever
 from search.text.snippets import snippet
 
 if TYPE_CHECKING:

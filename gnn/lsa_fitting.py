@@ -8,8 +8,9 @@ from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from gnn.encoders.lsa import Lsa, Matrix, unit
+from gnn.encoders.lsa import Lsa
 from gnn.recipe import EncoderOptions
+from search.arrays import Matrix, unit
 
 
 def fit_lsa(documents: Sequence[list[str]], languages: tuple[str, ...], options: EncoderOptions) -> tuple[Lsa, Matrix]:

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from gnn.versions.active import read_card
 from schema.errors import BadSetting
 
 FOLDER = Path(__file__).parent / "recipes"
@@ -126,11 +125,6 @@ def load_recipe(name: str) -> Recipe:
     except ValidationError as error:
         first = error.errors()[0]
         raise BadSetting(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-
-
-def recipe_of(home: Path, model: str) -> Recipe:
-    """The recipe that a model version was trained by, as it is stored with it."""
-    return Recipe.model_validate(read_card(home, model)["recipe"])
 
 
 def _table(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:

@@ -14,18 +14,11 @@ from cypher.engines.ladybug import exclusive
 from cypher.graph import Graph, Store
 from ingest.citations import annotate
 from ingest.fetching.archives import is_archive, unpacked
-from ingest.loading.load import (
-    LoadReport,
-    StoredSources,
-    archive_name,
-    collection_of,
-    file_sha256,
-    load_acts,
-    remember_archive,
-    stored_sources,
-)
+from ingest.loading.known_sources import StoredSources, archive_name, collection_of, file_sha256, remember_archive, stored_sources
+from ingest.loading.load import load_acts
 from ingest.loading.quarantine import quarantined, write_quarantine
 from ingest.loading.questions import load_questions
+from ingest.loading.report import LoadReport
 from ingest.loading.spool import ReadFile
 from ingest.readers import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, legalize, legi, service_public
 from runtime.progress import Progress, silent

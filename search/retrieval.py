@@ -1,31 +1,22 @@
 """A query's way: analysis, BM25 and vectors side by side, fusion, filters, pooling over the tree, hits."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from schema.errors import BadQuery, BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
-from search.corpus.corpus import Corpus, Filter, Mask
-from search.ranking.fusion import DEPTH, head_of, standard_scores, top, weighted
+from schema.filter import Filter
+from search.corpus.corpus import Corpus, Mask
+from search.ranking.fusion import DEPTH, standard_scores, top, weighted
+from search.ranking.hits import Hit, Hits, RankedList, Ranking, Scores
 from search.ranking.tree_pooling import PoolingWeights, TreePooling
 from search.text.index import TextIndex
 from search.text.snippets import Snippet
+from search.vectors.model import VectorModel
 from search.vectors.principal_axes import WORTH_A_GLANCE, CoarseSearch
 from search.vectors.tree_descent import HierarchicalSearch
-
-Scores = npt.NDArray[np.float32]
-Matrix = npt.NDArray[np.float32]
-Encode = Callable[[Sequence[str]], Matrix]
-"""Texts of queries to their embeddings, float32[queries, d]."""
-Nearest = Callable[[npt.NDArray[np.float32], Filter, int], Callable[[], tuple[npt.NDArray[np.intp], Scores]]]
-"""``nearest(vector, filter, k)`` asks a server for up to k articles that pass the filter, those that score highest. What it
-gives is called for the answer: their positions, and their scores as the model gives them (float32: the scaled cosine with
-the vector, and the article's bias). That raises ServerUnavailable, QueryTimeout or NotReady."""
 
 TEXT, VECTORS = "text", "vectors"
 """What an answer can lack: the lists of the text index, that of the vectors."""
@@ -38,8 +29,6 @@ LEXICAL_WEIGHTS: Mapping[str, float] = {"bm25": 1.0, "section": 1.0}
 """Fusion where no model is active."""
 DEEPEST = 1000
 """Hits of one query that pages can reach."""
-NEIGHBOURS = 10
-"""Training questions nearest to a query that vote for their relevant articles."""
 NEAREST = DEPTH
 """Articles that a vector search on a server is asked for."""
 NEAREST_TO_FUSE = 200
@@ -55,119 +44,6 @@ class Mode(Enum):
     BM25 = "bm25"
     VECTOR = "vector"
     HIERARCHICAL = "hierarchical"
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionMemory:
-    """Training questions as embeddings, with their relevant articles.
-
-    Attributes:
-        vectors: float32[q, d], unit length.
-        relevant: float32[q, n], each row the question's vote, summing to the square root of its articles.
-    """
-
-    vectors: Matrix
-    relevant: sparse.csr_array
-
-    def votes(self, query: npt.NDArray[np.float32], n: int) -> Scores:
-        """float32[n]: votes of the nearest questions, weighted by the cube of their cosine."""
-        similarity = self.vectors @ query
-        nearest = np.argpartition(-similarity, min(NEIGHBOURS, len(similarity) - 1))[:NEIGHBOURS]
-        weights = np.maximum(similarity[nearest], 0) ** 3
-        votes = np.zeros(n, np.float32)
-        for question, weight in zip(nearest.tolist(), weights, strict=True):
-            row = slice(self.relevant.indptr[question], self.relevant.indptr[question + 1])
-            votes[self.relevant.indices[row]] += weight * self.relevant.data[row]
-        return votes
-
-
-@dataclass(frozen=True, eq=False)
-class VectorModel:
-    """What retrieval needs of a model version, over the positions of one corpus.
-
-    Attributes:
-        articles: float32[n, d], sections: float32[m, d], acts: float32[k, d]; unit length.
-        bias: float32[n], added to the scaled cosine; -inf for an article that the model has no embedding of.
-        scale: the inverse temperature that the model was trained with.
-        weights: fusion weights of the lists "vector", "bm25", "section", "questions" and "authority".
-        nearest: vector search on a server, used in place of ``articles`` where it is given.
-    """
-
-    id: str
-    encode: Encode
-    articles: Matrix
-    sections: Matrix
-    acts: Matrix
-    bias: Scores
-    scale: float
-    weights: Mapping[str, float]
-    pooling: PoolingWeights = field(default_factory=PoolingWeights)
-    questions: QuestionMemory | None = None
-    nearest: Nearest | None = None
-
-
-class Place(NamedTuple):
-    """Where an article stands in one list: its rank, from 1, and its score there."""
-
-    rank: int
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """An article that answers, with its score and its place in each list that it was fused from."""
-
-    id: str
-    position: int
-    score: float
-    places: dict[str, Place]
-
-
-@dataclass(frozen=True, eq=False)
-class RankedList:
-    """One list before fusion: scores of all articles (-inf: filtered out), and the highest of them, ascending."""
-
-    scores: Scores
-    head: Scores
-
-    @classmethod
-    def of(cls, scores: Scores) -> "RankedList":
-        return cls(scores, head_of(scores))
-
-    def places(self, page: npt.NDArray[np.intp]) -> list[Place | None]:
-        """The place of each article of a page; None below the head of the list."""
-        ranks = len(self.head) - np.searchsorted(self.head, self.scores[page], side="right") + 1
-        scores = self.scores[page]
-        within = (ranks <= len(self.head)) & (scores >= self.head[0]) if len(self.head) else np.zeros(len(page), bool)
-        placed = zip(ranks.tolist(), scores.tolist(), within.tolist(), strict=True)
-        return [Place(rank, score) if there else None for rank, score, there in placed]
-
-
-class Hits(list[Hit]):
-    """A page of hits, and what could not be asked for it.
-
-    Attributes:
-        degraded: "text" where the text index did not answer, "vectors" where vector search did not.
-    """
-
-    def __init__(self, hits: Iterable[Hit] = (), degraded: tuple[str, ...] = ()) -> None:
-        super().__init__(hits)
-        self.degraded = degraded
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """All articles as one query ranks them.
-
-    Attributes:
-        scores: float32[n]; -inf: not an answer.
-        lists: what the scores were made from.
-        lost: the errors of what did not answer, by name ("text", "vectors").
-    """
-
-    scores: Scores
-    lists: dict[str, RankedList]
-    lost: Mapping[str, LexgraphError] = field(default_factory=dict)
 
 
 class Retriever:

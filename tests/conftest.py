@@ -10,8 +10,9 @@ from cypher.engines.ladybug import EmbeddedStore, open_graph
 from ingest.fetching.npm import LEGI_DATA, SERVICE_PUBLIC, fetch
 from ingest.sources import ingest
 from search.acts.views import build_act_texts
-from search.corpus.corpus import read_corpus
-from search.text.index import Bm25Options, build_text_index
+from search.corpus.read import read_corpus
+from search.text.index import build_text_index
+from search.text.options import Bm25Options
 from tests.support.tiny_law import write_law
 
 pytest_plugins = ["tests.support.servers"]

@@ -8,8 +8,8 @@ import strawberry
 
 from api.graphql.loaders import Reading
 from api.graphql.pagination import DEFAULT_PAGE, PageInfo, Window
-from cypher.authority import UNCITED
 from cypher.graph import Row
+from cypher.page_rank import UNCITED
 from schema.errors import NotReady
 
 Info = strawberry.Info[Reading, None]

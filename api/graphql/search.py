@@ -14,8 +14,10 @@ from api.graphql.loaders import Reading
 from api.graphql.pagination import PageInfo, Window
 from api.snapshot import Snapshot
 from schema.errors import BadQuery, LexgraphError
+from schema.filter import Filter
 from search.acts.similar import SimilarAct as Found
-from search.retrieval import Filter, Hits, Mode
+from search.ranking.hits import Hits
+from search.retrieval import Mode
 from search.text.snippets import Snippet as Passage
 from search.text.snippets import snippet
 

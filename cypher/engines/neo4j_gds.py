@@ -11,7 +11,7 @@ import numpy.typing as npt
 from graphdatascience import GraphDataScience
 from neo4j.exceptions import Neo4jError
 
-from cypher.authority import DAMPING, ITERATIONS, TOLERANCE, UNCITED
+from cypher.page_rank import DAMPING, ITERATIONS, TOLERANCE, UNCITED
 from schema.errors import GraphBusy
 
 Pairs = list[tuple[str, str]]
@@ -69,7 +69,7 @@ class Gds:
         return found
 
     def ranks(self) -> dict[str, float]:
-        """PageRank of every article over CITES between articles, as `cypher.authority.page_rank` defines it.
+        """PageRank of every article over CITES between articles, as `cypher.page_rank.page_rank` defines it.
 
         Raises:
             ServerUnavailable, GraphBusy: the server does not answer, or has no memory for it.

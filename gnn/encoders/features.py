@@ -10,13 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gnn.encoders.joined import JoinedEncoder, Matrix, joined
-from gnn.encoders.lsa import Lsa, unit
+from gnn.encoders.lsa import Lsa
 from gnn.encoders.onnx import OnnxEncoder
-from gnn.encoders.passages import group_sums, passage, sums_below
+from gnn.encoders.passages import passage
 from gnn.recipe import EncoderOptions
 from runtime.progress import Progress, silent
+from search.arrays import unit
 from search.corpus.corpus import Corpus, CorpusText
-from search.text.index import tokenised
+from search.corpus.tree import group_sums, sums_below
+from search.text.words import tokenised
 
 FOLDER = "features"
 _FLUSH = 2048

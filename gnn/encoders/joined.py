@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gnn.encoders.lsa import Lsa, unit
+from gnn.encoders.lsa import Lsa
 from gnn.encoders.onnx import OnnxEncoder
+from search.arrays import unit
 
 Matrix = npt.NDArray[np.float32]
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from search.arrays import Matrix, unit
 from search.text.analysis import query_tokens
-
-Matrix = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +74,3 @@ class Lsa:
             np.load(folder / "mean.npy"),
             tuple(names["languages"]),
         )
-
-
-def unit(rows: Matrix) -> Matrix:
-    """Rows (or one vector) scaled to unit length; zeros stay zeros."""
-    length = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return (rows / np.maximum(length, 1e-9)).astype(np.float32)

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gnn.encoders.lsa import unit
 from schema.errors import MissingExtra
+from search.arrays import unit
 
 Matrix = npt.NDArray[np.float32]
 MODEL_FILE, TOKENIZER_FILE, OPTIONS_FILE = "model.onnx", "tokenizer.json", "onnx.json"

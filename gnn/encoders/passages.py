@@ -1,9 +1,5 @@
 """What the tree of the law gives to features: the passage of an article with its headings, and sums over sections."""
 
-import numpy as np
-import numpy.typing as npt
-
-from gnn.encoders.lsa import Matrix
 from search.corpus.corpus import Corpus, CorpusText
 
 _HEADINGS = 2
@@ -14,22 +10,3 @@ def passage(corpus: Corpus, text: CorpusText, position: int) -> str:
     """What a transformer reads of an article: the last headings above it, then its text."""
     path = text.path(corpus, int(corpus.article_parent[position]))
     return " > ".join(path[-_HEADINGS:]) + " " + text.texts[position]
-
-
-def group_sums(group: npt.NDArray[np.int32], rows: Matrix) -> Matrix:
-    """float32[groups, d]: sums of the rows of each group."""
-    sums = np.zeros((int(group.max(initial=-1)) + 1, rows.shape[1]), np.float32)
-    np.add.at(sums, group, rows)
-    return sums
-
-
-def sums_below(corpus: Corpus, articles: Matrix) -> Matrix:
-    """float32[m, d]: for each section, the sum over all articles below it."""
-    sums = np.zeros((len(corpus.sections), articles.shape[1]), np.float32)
-    inside = corpus.article_parent >= 0
-    np.add.at(sums, corpus.article_parent[inside], articles[inside])
-    for section in range(len(corpus.sections) - 1, -1, -1):  # children come after their parents
-        parent = corpus.section_parent[section]
-        if parent >= 0:
-            sums[parent] += sums[section]
-    return sums

@@ -18,9 +18,9 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import normalize
 
-from gnn.encoders.lsa import Matrix, unit
 from runtime.progress import Progress, silent
 from search.acts.views import ActTexts
+from search.arrays import Matrix, unit
 
 DIMENSIONS = 300
 HIDDEN = 200

@@ -1,38 +1,29 @@
 """Systems side by side on the same questions: one table, what each part of the hybrid earns."""
 
-import hashlib
-import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cypher.graph import Graph
 from gnn.recipe import Recipe
-from gnn.versions.active import read_card, read_run, served_model
+from gnn.versions.active import served_model
+from gnn.versions.files import read_card, read_run
+from gnn.versions.identity import Version
 from gnn.versions.shared_folder import model_folder
 from runtime.progress import Progress, silent
 from schema.errors import NotReady
 from schema.records import Question
-from search.corpus.corpus import Corpus
 from search.evaluation import Judged, Measured, all_ranks, measures_of, recall_curve, with_intervals
+from search.questions import WITH_DESCRIPTION, judged
 from search.retrieval import Mode, Retriever
 from search.text.index import TextIndex
 
 Scores = npt.NDArray[np.float32]
-PARTS = ("train", "development", "test")
-TITLE, WITH_DESCRIPTION = "title", "title + description"
-
-
-class Version(NamedTuple):
-    """A model version's recipe and split."""
-
-    recipe: str
-    split: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,43 +63,6 @@ class Comparison:
         about = asdict(self)
         del about["systems"]
         return about | {"systems": systems}
-
-
-def of_split(questions: Iterable[Question], split: str, part: str) -> list[Question]:
-    """The questions of one part (train, development, test) of a split (random, by-dossier)."""
-    name = "split" if split == "random" else "split_by_dossier"
-    return [question for question in questions if getattr(question, name) == part]
-
-
-def judged(corpus: Corpus, questions: Iterable[Question], asked: str = WITH_DESCRIPTION) -> list[Judged]:
-    """Questions as queries with the positions of their relevant articles."""
-    return [
-        Judged(
-            f"{q.text} {q.description}".strip() if asked == WITH_DESCRIPTION else q.text,
-            np.array([corpus.article_position[article] for article in q.relevant], np.intp),
-        )
-        for q in questions
-    ]
-
-
-def model_ids(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> dict[Version, str]:
-    """The identifiers of a recipe's versions, those it is compared with first; the same inputs give the same.
-
-    Args:
-        index_key: of the text index, which tells the law and the options of BM25 that weights are tuned for.
-    """
-    asked = json.dumps([asdict(question) for question in sorted(questions, key=lambda q: q.id)])
-    digest = hashlib.sha256(asked.encode()).hexdigest()
-    ids: dict[Version, str] = {}
-    for split in recipe.splits:
-        for name in (*recipe.compare, recipe.name):
-            chosen = recipe.other(name)
-            made_from = [index_key, digest, split]
-            start = chosen.training.start
-            if start:
-                made_from.append(chosen.other(start).key())
-            ids[Version(name, split)] = f"{name}-{split}-{chosen.key(*made_from)}"
-    return ids
 
 
 def compare(

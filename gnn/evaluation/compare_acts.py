@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from cypher.graph import Graph
 from gnn.encoders.features import passage_vectors
-from gnn.encoders.lsa import Matrix
 from gnn.recipe import EncoderOptions
 from runtime.progress import Progress, silent
 from schema.errors import NotReady
@@ -33,7 +32,8 @@ from search.acts.benchmark import (
 from search.acts.masking import masked
 from search.acts.similar import BM25, COSINES, LongQuery, SimilarActs
 from search.acts.views import act_parts, open_act_texts
-from search.corpus.corpus import read_corpus
+from search.arrays import Matrix
+from search.corpus.read import read_corpus
 from search.ranking.fusion import Scores
 
 PLAIN = "bm25-plain"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import erf
 
-from gnn.encoders.lsa import unit
+from search.arrays import unit
 
 Matrix = npt.NDArray[np.float32]
 FOLDER = "document"

@@ -15,15 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gnn.encoders.joined import JoinedEncoder, Matrix, joined
-from gnn.encoders.lsa import Lsa, unit
-from gnn.encoders.passages import group_sums, passage, sums_below
+from gnn.encoders.lsa import Lsa
+from gnn.encoders.passages import passage
 from gnn.model.document_tower_numpy import FOLDER as WEIGHTS
 from gnn.model.document_tower_numpy import DocumentWeights
 from gnn.model.subgraph import subgraph_edges
 from runtime.atomic_folder import whole_folder
 from schema.errors import StorageFull
+from search.arrays import unit
 from search.corpus.corpus import Corpus, CorpusText
-from search.text.index import tokenised
+from search.corpus.tree import group_sums, sums_below
+from search.text.words import tokenised
 
 ARRAYS = ("articles", "sections", "acts", "bias")
 FEATURES = "features.npy"
@@ -58,7 +60,7 @@ def extend(
 
     Args:
         model: folder of the version.
-        words: the analysed articles, where the caller has them (`search.text.index.tokenised`).
+        words: the analysed articles, where the caller has them (`search.text.words.tokenised`).
 
     Raises:
         StorageFull: the disk is full; the version is unharmed.

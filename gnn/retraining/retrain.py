@@ -11,18 +11,19 @@ from typing import Any
 from uuid import uuid4
 
 from cypher.graph import CheckLock, Graph, Store
-from gnn.evaluation.compare import judged, of_split
 from gnn.recipe import Recipe
 from gnn.retraining.gate import judge
 from gnn.training.distributed import Ranks
 from gnn.training.train import development_metrics, serving_version, train_version
-from gnn.versions.active import REPLACED, Card, Entry, active_id, model_rows, read_card, read_run, register, served_model
+from gnn.versions.active import REPLACED, Entry, active_id, model_rows, register, served_model
+from gnn.versions.files import Card, read_card, read_run
 from gnn.versions.serving import make_ready
 from gnn.versions.shared_folder import fetch_model, model_folder, share_model
 from runtime.progress import Progress, silent
 from schema.errors import LexgraphError
 from schema.records import Question
 from search.corpus.corpus import CorpusText
+from search.questions import judged, of_split
 from search.retrieval import Retriever
 from search.text.index import TextIndex
 

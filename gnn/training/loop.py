@@ -15,7 +15,6 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from gnn.allocation import keep_freed_memory
 from gnn.encoders.features import Features
 from gnn.encoders.joined import Matrix, TowerWeights
-from gnn.encoders.lsa import unit
 from gnn.model.document_tower_numpy import DocumentWeights
 from gnn.model.subgraph import SubgraphEdges, subgraph_edges
 from gnn.model.two_towers import TwoTowers
@@ -25,6 +24,7 @@ from gnn.training.distributed import Ranks, alone
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting
 from schema.records import Question
+from search.arrays import unit
 from search.corpus.corpus import Corpus
 from search.evaluation import measure, ranks_of
 
@@ -48,7 +48,7 @@ class Trained:
 
     Attributes:
         articles: float32[n, d], sections: float32[m, d], acts: float32[k, d], bias: float32[n], scale: as
-            `search.retrieval.VectorModel` has them.
+            `search.vectors.model.VectorModel` has them.
         tower: the query tower; None for an encoder that was not trained.
         seconds: what this training alone took.
         curve: one row an epoch; best: the one that was kept, from 0.

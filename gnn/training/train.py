@@ -11,22 +11,25 @@ import torch
 
 from cypher.graph import CheckLock, Graph, Store
 from gnn.encoders.features import Features, make_features
-from gnn.evaluation.compare import Version, judged, model_ids, of_split
 from gnn.model.subgraph import SubgraphEdges, exported_edges, subgraph_edges
 from gnn.recipe import Recipe
 from gnn.training.distributed import Ranks, alone
 from gnn.training.fusion_tuning import START, Tuned, tune_weights
 from gnn.training.loop import State, Trained, query_text, train, untrained
-from gnn.versions.active import Entry, active_id, encoding, question_memory, read_card, read_run, register, write_model
+from gnn.versions.active import Entry, active_id, register
+from gnn.versions.files import encoding, question_memory, read_card, read_run, write_model
+from gnn.versions.identity import Version, model_ids
 from gnn.versions.serving import make_ready
 from gnn.versions.shared_folder import model_folder, share_model
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting
 from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
+from search.questions import judged, of_split
 from search.ranking.tree_pooling import PoolingWeights
-from search.retrieval import QuestionMemory, Retriever, VectorModel
+from search.retrieval import Retriever
 from search.text.index import TextIndex
+from search.vectors.model import QuestionMemory, VectorModel
 
 _VERSIONS = ("torch", "torch-geometric", "numpy", "scipy", "scikit-learn", "bm25s", "transformers", "onnxruntime", "ladybug")
 

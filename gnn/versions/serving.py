@@ -12,12 +12,13 @@ import numpy as np
 from cypher.engines.neo4j_vectors import VectorStore
 from cypher.graph import Graph, Store
 from gnn.model.inductive import can_extend, extend, law_folder
-from gnn.versions.active import active_id, flip, load_model, model_rows, read_card, trained_bound
+from gnn.versions.active import active_id, flip, model_rows
+from gnn.versions.files import load_model, read_card, trained_bound
 from gnn.versions.shared_folder import FOLDER, model_folder, remove_shared
 from runtime.progress import Progress, silent
 from schema.errors import NotFound, NotReady
 from search.corpus.corpus import Corpus, CorpusText
-from search.retrieval import VectorModel
+from search.vectors.model import VectorModel
 from search.vectors.neo4j import filter_rows, for_cosine
 
 _NEVER = ""

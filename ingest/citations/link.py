@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from cypher.batches import batches
 from cypher.graph import Row, Statements
 from ingest.citations.resolve import LawIndex
-from ingest.loading.difference import batches
 from schema.identifiers import act_of
 from schema.records import Act, ActTree, Citation, Relation
 

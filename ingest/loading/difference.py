@@ -8,12 +8,11 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
+from cypher.batches import batches
 from cypher.graph import Row, Statements
 from schema.identifiers import act_of
 from schema.records import Act, ActTree, Article, Section, Version
 
-BATCH = 2000
-"""Rows in one statement."""
 _WRITES = (
     "delete_versions",
     "delete_sections",
@@ -308,11 +307,3 @@ def _record(kind: type[_Node], row: Row) -> _Node:
     if kind is not Version:
         values["text"] = values.get("text") or ""
     return kind(**values)
-
-
-_T = TypeVar("_T")
-
-
-def batches(rows: Sequence[_T], size: int = BATCH) -> Iterable[Sequence[_T]]:
-    """Rows in the portions of one statement each."""
-    return (rows[start : start + size] for start in range(0, len(rows), size))

@@ -6,12 +6,13 @@ import shutil
 from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from cypher.authority import write_authority
+from cypher.batches import BATCH, batches
 from cypher.graph import Graph, Row, Statements, Store
 from ingest.citations.link import (
     KnownLaw,
@@ -25,107 +26,21 @@ from ingest.citations.link import (
     write_citations,
     write_relations,
 )
-from ingest.loading.difference import BATCH, Counts, StoredActs, batches, difference
+from ingest.loading.difference import Counts, StoredActs, difference
+from ingest.loading.known_sources import StoredSources, archive_name, collection_of, file_sha256, law_fingerprint, stored_sources
 from ingest.loading.questions import AskedQuestions, write_read_questions
+from ingest.loading.report import LoadReport
 from ingest.loading.spool import ReadAct, ReadFile, ReadSource, read_sources
 from ingest.loading.transactions import Chunk, Portion, chunks, each_written, joints, portions
 from runtime.progress import Progress, silent
-from schema.errors import NotReady, StorageFull, TooMuchGone
-from schema.records import Question, Rejected, Remark, SourceFile
+from schema.errors import StorageFull, TooMuchGone
+from schema.records import Question, Rejected, SourceFile
 
 DROP_SHARE, DROP_ARTICLES = 0.05, 100
 """A release that drops more than this share of a collection's articles, and more than so many, is not believed."""
 SMALL_SHARE, SMALL_ARTICLES = 0.5, 20
 """Nor is one that drops more than this share of a collection of at least so many, though it be fewer than a hundred."""
 _READING = "reading"
-_COUNTED = ("unchanged_files", "read_files", "broken_files", "gone_files", "unchanged_acts", "passed_over", "waiting_files")
-
-
-@dataclass(slots=True)
-class LoadReport(Counts):
-    """What a load did: nodes by label, files, and what was rejected.
-
-    Attributes:
-        passed_over: acts that the graph has from a better source.
-        files: names of the files that were read or could not be: all that ``rejected`` speaks of.
-        unrecognised: files of no known format.
-        waiting_files: files with questions that name what the graph lacks.
-        missing: paths that were to be read again and are not there.
-    """
-
-    unchanged_files: int = 0
-    read_files: int = 0
-    broken_files: int = 0
-    gone_files: int = 0
-    unchanged_acts: int = 0
-    passed_over: int = 0
-    waiting_files: int = 0
-    rejected: list[Rejected] = field(default_factory=list[Rejected])
-    files: set[str] = field(default_factory=set[str])
-    unrecognised: list[str] = field(default_factory=list[str])
-    remarks: list[Remark] = field(default_factory=list[Remark])
-    missing: list[str] = field(default_factory=list[str])
-
-    def include(self, other: "LoadReport") -> None:
-        """Report what another load did as well."""
-        self.add(other)
-        for name in _COUNTED:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.rejected += other.rejected
-        self.remarks += other.remarks
-        self.unrecognised += other.unrecognised
-        self.missing += other.missing
-        self.files |= other.files
-
-
-def file_sha256(path: Path, reader: str) -> str:
-    """Fingerprint of a file as one reader reads it; a new version of the reader makes it anew."""
-    digest = hashlib.sha256(reader.encode())
-    with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class StoredSources:
-    """What a graph was made from, by name of the file, and whether the last load came to its end.
-
-    Attributes:
-        law: fingerprint of the law and the questions that the graph holds.
-    """
-
-    rows: Mapping[str, Row]
-    whole: bool
-    law: str = ""
-
-    def fingerprint(self, name: str) -> str:
-        """That of a file as it was read, "" where it must be read again."""
-        return self.rows[name]["sha256"] if name in self.rows else ""
-
-    def waits(self, name: str) -> bool:
-        """Whether a file has questions that name what the graph lacks."""
-        return bool(self.rows[name]["waits_since"])
-
-    def may_go_on(self, name: str) -> bool:
-        """Whether a file that waits may find now what it waits for: the graph is another than it was read into."""
-        return self.rows[name]["waits_since"] != self.law
-
-
-def law_fingerprint(graph: Statements, corpus: str) -> str:
-    """Fingerprint of the law in a graph, which is given, and its questions."""
-    return hashlib.sha256(f"{corpus} {graph.rows('graph_row')[0]['questions_sha256']}".encode()).hexdigest()[:16]
-
-
-def stored_sources(store: Store) -> StoredSources:
-    """What the graph was made from; nothing where there is none."""
-    try:
-        with store.reading() as graph:
-            rows = {row["id"]: row for row in graph.rows("sources")}
-            corpus = graph.rows("graph_row")[0]["corpus_sha256"]
-            return StoredSources(rows, bool(corpus) or not rows, law_fingerprint(graph, corpus))
-    except NotReady:
-        return StoredSources({}, whole=True)
 
 
 def load_acts(
@@ -570,36 +485,6 @@ class _Load:
         archives = {archive_name(self.stored.rows[id]["collection"]) for id in wanted} & self.stored.rows.keys()
         for batch in batches(sorted(wanted | archives)):
             graph.write("forget_source_sha256", ids=batch)
-
-
-def collection_of(name: str, stored: Mapping[str, Row]) -> str:
-    """The collection of a file: as it was read, else as its name says, which begins with it."""
-    known = stored[name]["collection"] if name in stored else ""
-    return known or ("/".join(name.split("/")[:2]) if name.count("/") > 1 else "")
-
-
-def archive_name(collection: str) -> str:
-    """What the graph knows the archive of a collection by, in which formats it may hold."""
-    return f"archive/{collection.rpartition('/')[2]}"
-
-
-def remember_archive(store: Store, collection: str, sha256: str, files: int, *, waiting: bool) -> None:
-    """Note the archive that files were read from, so that the same archive need not be unpacked again.
-
-    Args:
-        waiting: whether some of its questions name what the graph lacks.
-    """
-    row: Row = {"id": archive_name(collection), "collection": "", "reader": "archive", "rank": 0, "sha256": sha256}
-    row |= {"records": files, "rejected": 0, "passed_over": []}
-    with store.writing() as graph:
-        corpus = graph.rows("graph_row")[0]["corpus_sha256"]
-        row["waits_since"] = law_fingerprint(graph, corpus) if waiting else ""
-        graph.atomically(partial(_write_archive, row=row))
-
-
-def _write_archive(graph: Statements, *, row: Row) -> None:
-    graph.write("delete_sources", ids=[row["id"]])
-    graph.write("create_sources", rows=[row])
 
 
 def _remove_acts(graph: Statements, ids: Sequence[str]) -> Counts:

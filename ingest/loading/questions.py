@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 
+from cypher.batches import batches
 from cypher.graph import Graph, Row, Statements, Store
-from ingest.loading.difference import Counts, batches
+from ingest.loading.difference import Counts
 from schema.records import Question, Rejected, SourceFile
 
 _OfFile = tuple[str, Question]

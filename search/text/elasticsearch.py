@@ -30,12 +30,13 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 from runtime.circuit_breaker import Breaker
 from runtime.progress import Progress, silent
 from schema.errors import BadQuery, BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable, StorageFull
+from schema.filter import Filter
 from schema.settings import Settings
-from search.corpus.corpus import NO_END, Corpus, CorpusText, Filter, days_of
+from search.corpus.corpus import NO_END, Corpus, CorpusText, days_of
 from search.ranking.fusion import DEPTH
 from search.text.analysis import query_tokens
 from search.text.elasticsearch_documents import Fields, LawDocument, LawDocuments, document_id, indexed
-from search.text.index import FORMAT, Bm25Options, index_key
+from search.text.options import FORMAT, Bm25Options, index_key
 from search.text.snippets import WIDTH, Snippet
 
 # A server that is down is one line of this project's, not one of each library between.

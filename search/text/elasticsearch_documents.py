@@ -10,7 +10,7 @@ from typing import Any
 
 from search.corpus.corpus import NO_END, NO_START, Corpus, CorpusText
 from search.text.analysis import analyzer
-from search.text.index import HEADING_WEIGHT
+from search.text.options import HEADING_WEIGHT
 
 Fields = dict[str, Any]
 LONGEST_WORD = 127

@@ -5,23 +5,20 @@ so that a reader finds all of it or none, and a second run with the same law and
 the BM25 indexes are on a server, the folder has the arrays alone, and is made when the server is done.
 """
 
-import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from itertools import chain
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.atomic_folder import PART, sweep_parts, whole_folder
 from runtime.progress import Progress, silent
-from schema.errors import MissingExtra, NotReady, StorageFull
-from schema.settings import Settings
+from schema.errors import NotReady, StorageFull
 from search.corpus.corpus import Corpus, CorpusText
-from search.text.analysis import analyzer
 from search.text.bm25 import Bm25Index
+from search.text.options import Bm25Options, index_key
 from search.text.protocol import EmbeddedLexical, Lexical
+from search.text.words import group_documents, tokenised
 
 if TYPE_CHECKING:
     from search.text.elasticsearch import ElasticText
@@ -29,25 +26,6 @@ if TYPE_CHECKING:
 FOLDER = "index"
 _GONE = ".gone-"
 _ON_SERVER = "-server"
-FORMAT = 3
-"""Raised when analysis or the layout of the folder changes, so that indexes are made anew."""
-HEADING_WEIGHT = 2
-"""How many times the headings above a section stand in its document."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bm25Options:
-    """k1 and b of the index over articles and of the one over sections."""
-
-    k1: float = 1.2
-    b: float = 0.75
-    section_k1: float = 1.5
-    section_b: float = 0.6
-
-    @classmethod
-    def of(cls, settings: Settings) -> "Bm25Options":
-        """Those of the settings."""
-        return cls(settings.bm25_k1, settings.bm25_b, settings.section_bm25_k1, settings.section_bm25_b)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,59 +41,6 @@ class TextIndex:
     corpus: Corpus
     languages: tuple[str, ...]
     lexical: Lexical
-
-
-def index_key(corpus_sha256: str, options: Bm25Options) -> str:
-    """The name of the folder of an index: what it is made from, in short."""
-    made_from = json.dumps([FORMAT, corpus_sha256, asdict(options)], sort_keys=True)
-    return hashlib.sha256(made_from.encode()).hexdigest()[:16]
-
-
-def tokenised(corpus: Corpus, text: CorpusText, progress: Progress = silent) -> tuple[list[list[str]], list[list[str]]]:
-    """The words of every article (headings above it, number, text), and of the headings above it alone."""
-    headings: dict[int, list[str]] = {}
-    words: list[list[str]] = []
-    above: list[list[str]] = []
-    with progress("analysis", len(corpus.articles)) as advance:
-        for position in range(len(corpus.articles)):
-            analyse = analyzer(text.languages[corpus.article_act[position]]).tokens
-            parent = int(corpus.article_parent[position])
-            if parent not in headings:
-                headings[parent] = list(chain.from_iterable(map(analyse, text.path(corpus, parent))))
-            own = chain(analyse(text.numbers[position]), analyse(text.texts[position]))
-            words.append([*headings[parent], *own])
-            above.append(headings[parent])
-            if position % 1000 == 999:
-                advance(1000)
-    return words, above
-
-
-def group_documents(corpus: Corpus, words: Sequence[list[str]], above: Sequence[list[str]]) -> Iterator[list[str]]:
-    """One document a group of articles (those of one parent): the headings, weighted, and all their words."""
-    members: list[list[int]] = [[] for _ in range(int(corpus.group.max(initial=-1)) + 1)]
-    for position, group in enumerate(corpus.group.tolist()):
-        members[group].append(position)
-    for positions in members:
-        headings = above[positions[0]]
-        yield headings * HEADING_WEIGHT + [w for p in positions for w in words[p][len(headings) :]]
-
-
-def text_server(settings: Settings) -> "ElasticText | None":
-    """The server that the settings name for the text index; None where it is the embedded one. It is not asked yet.
-
-    Raises:
-        MissingExtra: its client is not installed.
-        BadSetting: the address is none.
-    """
-    if not settings.text:
-        return None
-    try:
-        from search.text.elasticsearch import ElasticText
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("elasticsearch", "elastic_transport"):
-            raise
-        raise MissingExtra(f"text {settings.text} needs the extra `servers`: pip install 'lexgraph[servers]'") from None
-    return ElasticText.of(settings)
 
 
 def index_folder(home: Path, corpus_sha256: str, options: Bm25Options, *, server: "ElasticText | None" = None) -> Path:

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from search.corpus.corpus import Filter, Ints
+from schema.filter import Filter
+from search.corpus.corpus import Ints
 from search.text.analysis import query_tokens
 from search.text.bm25 import Bm25Index
 from search.text.snippets import Snippet

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cypher.engines.neo4j_vectors import VectorStore, Where
-from search.corpus.corpus import Corpus, Filter
+from schema.filter import Filter
+from search.corpus.corpus import Corpus
 
 Matrix = npt.NDArray[np.float32]
 Scores = npt.NDArray[np.float32]

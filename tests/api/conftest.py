@@ -13,9 +13,11 @@ from starlette.testclient import TestClient
 from api.app import make_app
 from cypher.graph import Graph
 from schema.settings import Settings
-from search.corpus.corpus import Corpus, read_corpus
-from search.retrieval import Matrix, VectorModel
+from search.corpus.corpus import Corpus
+from search.corpus.read import read_corpus
+from search.ranking.hits import Matrix
 from search.text.analysis import analyzer
+from search.vectors.model import VectorModel
 
 Ask = Callable[..., dict[str, Any]]
 DIMENSIONS = 128

@@ -10,8 +10,9 @@ from api.app import make_app
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from ingest.sources import ingest
 from schema.settings import Settings
-from search.corpus.corpus import read_corpus
-from search.text.index import Bm25Options, build_text_index
+from search.corpus.read import read_corpus
+from search.text.index import build_text_index
+from search.text.options import Bm25Options
 from tests.api.conftest import ask, no_model, refusal
 from tests.support.tiny_law import BAKERS, BAKERS_ID, MILLERS_ID, statute
 

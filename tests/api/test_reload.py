@@ -24,9 +24,10 @@ from ingest.readers.legi import FILE_PATTERN
 from ingest.sources import ingest
 from schema.errors import NotReady
 from schema.settings import Settings
-from search.corpus.corpus import read_corpus
-from search.retrieval import VectorModel
-from search.text.index import Bm25Options, TextIndex, build_text_index
+from search.corpus.read import read_corpus
+from search.text.index import TextIndex, build_text_index
+from search.text.options import Bm25Options
+from search.vectors.model import VectorModel
 from tests.api.conftest import ask, no_model, refusal, word_model
 from tests.support.tiny_law import MILLERS_ID, article, code, section, write_law
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from cypher import statements as module
-from cypher.authority import UNCITED
 from cypher.engines.ladybug import release
+from cypher.page_rank import UNCITED
 from cypher.statements import statements
 from tests.support.disturbance import ROOT
 
@@ -20,7 +20,7 @@ WALKS = {
 } | {"walk_find", "walk_numbered"}
 FOR_SERVERS = {"stamp", "take_lock", "pass_fences", "hold_lock", "give_back_lock"} | WALKS
 """What the embedded engine has files and their locks for, and what a notebook walks on a server."""
-ROOMS = ("schema", "cypher", "ingest", "search", "gnn", "api", "bench")
+ROOMS = ("runtime", "cli", "schema", "cypher", "ingest", "search", "gnn", "api", "bench")
 NUMBERS = {
     "schema_version",
     "dimensions",
@@ -63,7 +63,7 @@ def test_every_statement_runs_on_an_empty_graph(tmp_path: Path, name: str) -> No
 
 def used_names() -> set[str]:
     """Words in quotes in the code of the rooms and of the command line; ``f"delete_{name}s"`` for either name."""
-    files = [path for room in ROOMS for path in (ROOT / room).glob("*.py")] + list(ROOT.glob("lexgraph.py"))
+    files = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")] + list(ROOT.glob("lexgraph.py"))
     found: set[str] = set()
     for path in files:
         for word in re.findall(r'"([a-z0-9_{}]+)"', path.read_text(encoding="utf-8")):

@@ -12,8 +12,10 @@ from ingest.loading.questions import read_questions
 from ingest.readers.service_public import split_of
 from ingest.sources import ingest
 from schema.records import Question
-from search.corpus.corpus import Corpus, CorpusText, read_corpus
-from search.text.index import Bm25Options, TextIndex, build_text_index, open_text_index
+from search.corpus.corpus import Corpus, CorpusText
+from search.corpus.read import read_corpus
+from search.text.index import TextIndex, build_text_index, open_text_index
+from search.text.options import Bm25Options
 from tests.support.tiny_law import write_law, write_sheets
 
 _TOPICS = (

@@ -10,9 +10,10 @@ import pytest
 from scipy import sparse
 
 from schema.errors import LexgraphError, NotReady, QueryTimeout, ServerUnavailable
-from search.corpus.corpus import Filter
-from search.retrieval import DEEPEST, Mode, QuestionMemory, Retriever, VectorModel
+from schema.filter import Filter
+from search.retrieval import DEEPEST, Mode, Retriever
 from search.text.index import TextIndex
+from search.vectors.model import QuestionMemory, VectorModel
 from tests.search.test_retrieval import random_model, retriever_of
 from tests.support.tiny_law import BAKERS_ID, MILLERS_ID
 

@@ -11,9 +11,14 @@ import pytest
 
 from cypher.engines.ladybug import open_graph
 from schema.errors import BadQuery, NotFound, NotReady
-from search.corpus.corpus import NO_END, NO_START, Corpus, Mask, read_corpus
-from search.retrieval import DEEPEST, Filter, Matrix, Mode, Retriever, Scores, VectorModel
-from search.text.index import Bm25Options, build_text_index, open_text_index
+from schema.filter import Filter
+from search.corpus.corpus import NO_END, NO_START, Corpus, Mask
+from search.corpus.read import read_corpus
+from search.ranking.hits import Matrix, Scores
+from search.retrieval import DEEPEST, Mode, Retriever
+from search.text.index import build_text_index, open_text_index
+from search.text.options import Bm25Options
+from search.vectors.model import VectorModel
 from tests.support.tiny_law import BAKERS_ID, MILLERS_ID
 
 DIMENSIONS = 8

@@ -28,9 +28,11 @@ from gnn.versions.active import active_id, flip
 from ingest.loading.questions import load_questions, read_questions
 from ingest.sources import ingest
 from schema.errors import BadQuery, GraphBusy, GraphTooNew, NotReady, QueryTimeout, ServerUnavailable
+from schema.filter import Filter
 from schema.labels import SCHEMA_VERSION
 from schema.records import Question
-from search.corpus.corpus import Corpus, Filter, read_corpus
+from search.corpus.corpus import Corpus
+from search.corpus.read import read_corpus
 from search.vectors.neo4j import ServedVectors, bound_of, filter_rows, for_cosine
 from tests.ingest.loading.test_difference import newer_bakers
 from tests.support.servers import on_shared

@@ -15,7 +15,7 @@ from cypher.engines.neo4j_gds import Gds
 from cypher.graph import Graph
 from gnn.model.subgraph import exported_edges, subgraph_edges
 from schema.errors import GraphBusy, ServerUnavailable
-from search.corpus.corpus import read_corpus
+from search.corpus.read import read_corpus
 
 BLOCKED = (
     "Failed to invoke procedure `gds.graph.project`: Caused by: java.lang.IllegalStateException: Procedure was blocked since "

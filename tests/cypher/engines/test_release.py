@@ -15,8 +15,9 @@ from cypher.graph import Statements
 from ingest.sources import ingest
 from schema.errors import BadQuery, GraphBusy, GraphTooNew, NotReady, QueryTimeout, StorageFull
 from schema.labels import EDGES, NODES, SCHEMA_VERSION
-from search.corpus.corpus import read_corpus
-from search.text.index import Bm25Options, build_text_index
+from search.corpus.read import read_corpus
+from search.text.index import build_text_index
+from search.text.options import Bm25Options
 from tests.support.disturbance import digests, dump, start_python
 from tests.support.tiny_law import article, bakers, section, write_law
 
@@ -119,8 +120,9 @@ import resource, signal, sys
 from pathlib import Path
 from cypher.engines.ladybug import open_graph
 from schema.errors import StorageFull
-from search.corpus.corpus import read_corpus
-from search.text.index import Bm25Options, build_text_index
+from search.corpus.read import read_corpus
+from search.text.index import build_text_index
+from search.text.options import Bm25Options
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 with open_graph(Path(sys.argv[1])) as graph:
     corpus, text = read_corpus(graph)

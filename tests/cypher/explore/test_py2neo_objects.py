@@ -18,8 +18,9 @@ from docker.local_servers import Neo4jServer
 from ingest.sources import ingest
 from schema.errors import BadQuery, BadSetting, NotFound, NotReady, ServerUnavailable
 from schema.settings import Settings
-from search.corpus.corpus import read_corpus
-from search.text.index import Bm25Options, build_text_index
+from search.corpus.read import read_corpus
+from search.text.index import build_text_index
+from search.text.options import Bm25Options
 from tests.support.disturbance import ROOT
 from tests.support.on_server import environment_of, settings_of, store_of
 from tests.support.servers import on_shared

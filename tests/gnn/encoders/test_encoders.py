@@ -16,7 +16,7 @@ from gnn.lsa_fitting import fit_lsa
 from gnn.recipe import EncoderOptions
 from schema.errors import BadSetting
 from search.corpus.corpus import Corpus, CorpusText
-from search.text.index import tokenised
+from search.text.words import tokenised
 
 _TEXTS = [
     "Le licenciement du salarié malade est nul.",

@@ -24,7 +24,7 @@ from gnn.versions.active import active_id, active_model
 from gnn.versions.serving import is_ready
 from gnn.versions.shared_folder import model_folder
 from schema.errors import ServerUnavailable
-from search.corpus.corpus import read_corpus
+from search.corpus.read import read_corpus
 from tests.api.conftest import ask
 from tests.support.commands import Lexgraph, load_tiny_law, recipe_file
 from tests.support.tiny_law import article, code, section, write_law

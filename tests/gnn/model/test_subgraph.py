@@ -12,7 +12,8 @@ from cypher.engines.neo4j_gds import Gds
 from docker.local_servers import NEO4J_5, Neo4jServer
 from gnn.model.subgraph import EDGE_KINDS, SubgraphEdges, exported_edges, subgraph_edges
 from ingest.sources import ingest
-from search.corpus.corpus import Corpus, read_corpus
+from search.corpus.corpus import Corpus
+from search.corpus.read import read_corpus
 from tests.support.on_server import store_of
 from tests.support.servers import OwnNeo4j, on_shared
 from tests.support.tiny_law import article, bakers, code, link, millers, section, write_law

@@ -22,9 +22,10 @@ from cypher.engines.open import open_store
 from docker.local_servers import Neo4jServer
 from gnn.retraining.cron import trigger_of
 from gnn.retraining.gate import judge
-from gnn.versions.active import Matrix, served_model
+from gnn.versions.active import served_model
 from schema.errors import BadSetting, GraphBusy
-from search.corpus.corpus import Filter
+from schema.filter import Filter
+from search.arrays import Matrix
 from search.evaluation import Judged
 from search.retrieval import Mode, Retriever
 from tests.gnn.conftest import question_sheets

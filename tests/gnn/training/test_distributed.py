@@ -12,8 +12,11 @@ import torch
 
 from cypher.engines.ladybug import open_graph
 from gnn.training.distributed import Ranks
-from gnn.versions.active import active_id, active_model, model_folder, read_card, read_run
-from search.text.index import Bm25Options, open_text_index
+from gnn.versions.active import active_id, active_model
+from gnn.versions.files import read_card, read_run
+from gnn.versions.shared_folder import model_folder
+from search.text.index import open_text_index
+from search.text.options import Bm25Options
 
 ROOT = Path(__file__).parents[3]
 RECIPE = """

@@ -16,18 +16,23 @@ import pytest
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from cypher.export.dump import canonical_dump
 from gnn.encoders.features import Features
-from gnn.evaluation.compare import compare, model_ids, of_split
+from gnn.evaluation.compare import compare
 from gnn.recipe import load_recipe
 from gnn.training.loop import train
 from gnn.training.train import train_recipe
-from gnn.versions.active import active_id, active_model, model_folder
+from gnn.versions.active import active_id, active_model
+from gnn.versions.identity import model_ids
+from gnn.versions.shared_folder import model_folder
 from ingest.loading.questions import read_questions
 from ingest.sources import ingest
 from schema.errors import BadSetting, NotReady
 from schema.records import Question
-from search.corpus.corpus import Corpus, CorpusText, read_corpus
+from search.corpus.corpus import Corpus, CorpusText
+from search.corpus.read import read_corpus
+from search.questions import of_split
 from search.retrieval import Mode, Retriever
-from search.text.index import Bm25Options, TextIndex, build_text_index, open_text_index
+from search.text.index import TextIndex, build_text_index, open_text_index
+from search.text.options import Bm25Options
 from tests.gnn.conftest import small_recipe
 from tests.support.tiny_law import bakers, millers, write_law
 

@@ -9,10 +9,11 @@ from cypher.engines.neo4j_vectors import VectorStore, property_of
 from cypher.engines.open import open_store
 from cypher.graph import ReadableGraph
 from docker.local_servers import Neo4jServer
-from gnn.versions.active import active_id, load_model, trained_bound
+from gnn.versions.active import active_id
+from gnn.versions.files import load_model, trained_bound
 from gnn.versions.serving import is_ready
 from schema.errors import BadQuery, GraphBusy, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
-from search.corpus.corpus import read_corpus
+from search.corpus.read import read_corpus
 from search.vectors.neo4j import for_cosine
 from tests.support.commands import Lexgraph, load_tiny_law, recipe_file
 from tests.support.tiny_law import BAKERS_ID, MILLERS_ID, Json, article, bakers, millers, write_law

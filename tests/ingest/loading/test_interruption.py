@@ -13,8 +13,9 @@ import pytest
 
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from ingest.sources import ingest
-from search.corpus.corpus import read_corpus
-from search.text.index import Bm25Options, build_text_index
+from search.corpus.read import read_corpus
+from search.text.index import build_text_index
+from search.text.options import Bm25Options
 from tests.support.disturbance import digests, dump, start_python
 from tests.support.tiny_law import BAKERS_ID, bakers, millers, write_law
 
@@ -31,8 +32,9 @@ INDEX = """
 import sys
 from pathlib import Path
 from cypher.engines.ladybug import open_graph
-from search.corpus.corpus import read_corpus
-from search.text.index import Bm25Options, build_text_index
+from search.corpus.read import read_corpus
+from search.text.index import build_text_index
+from search.text.options import Bm25Options
 print("working", flush=True)
 home = Path(sys.argv[1])
 with open_graph(home) as graph:

@@ -13,9 +13,9 @@ from cypher.engines.ladybug import EmbeddedStore, exclusive, open_graph
 from ingest.loading import load as loader
 from ingest.loading import transactions as portions
 from ingest.loading.difference import row_of
-from ingest.loading.load import LoadReport
 from ingest.loading.quarantine import quarantined
 from ingest.loading.questions import read_questions
+from ingest.loading.report import LoadReport
 from ingest.sources import collection_name, ingest, retry
 from schema.errors import BadSource, GraphBusy, TooMuchGone
 from schema.records import Act, Article
@@ -274,7 +274,7 @@ def test_every_wording_is_kept_with_its_days_where_the_source_dates_the_act_alon
 
 
 def test_the_dates_of_other_versions_are_records_and_answer_what_was_in_force(tmp_path: Path) -> None:
-    from search.corpus.corpus import read_corpus
+    from search.corpus.read import read_corpus
 
     day = 86_400_000
     dated = article(1, "L1", "<p>Le pain.</p>", first_day=10_000)

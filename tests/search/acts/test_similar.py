@@ -28,7 +28,8 @@ from search.acts.benchmark import (
 from search.acts.eu_titles import names_of
 from search.acts.similar import AGE_EDGES, BM25, COSINES, LongQuery, SimilarActs
 from search.acts.views import VIEWS, ActTexts, build_act_texts, open_act_texts
-from search.corpus.corpus import NO_START, days_of, read_corpus
+from search.corpus.corpus import NO_START, days_of
+from search.corpus.read import read_corpus
 from tests.support.tiny_acts import SUBJECTS, write_acts
 
 

@@ -11,8 +11,10 @@ import pytest
 from cypher.engines.ladybug import EmbeddedGraph, EmbeddedStore, open_graph
 from ingest.sources import ingest
 from schema.errors import GraphBusy, NotReady
-from search.corpus.corpus import Corpus, read_corpus, steady_law
-from search.text.index import Bm25Options, build_text_index, index_folder, remove_other_indexes
+from search.corpus.corpus import Corpus
+from search.corpus.read import read_corpus, steady_law
+from search.text.index import build_text_index, index_folder, remove_other_indexes
+from search.text.options import Bm25Options
 from tests.support.commands import Lexgraph
 from tests.support.disturbance import digests
 from tests.support.tiny_law import article, bakers, millers, write_law

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from cypher.engines.ladybug import open_graph
-from search.corpus.corpus import Corpus, read_corpus
+from search.corpus.corpus import Corpus
+from search.corpus.read import read_corpus
 from search.ranking.tree_pooling import SHARPNESS, PoolingWeights, Scores, TreePooling
 
 

@@ -9,10 +9,13 @@ import pytest
 
 from cypher.engines.ladybug import open_graph
 from schema.errors import NotReady
-from search.corpus.corpus import Filter, read_corpus
+from schema.filter import Filter
+from search.corpus.read import read_corpus
 from search.text.analysis import analyzer
 from search.text.bm25 import Bm25Index, kept_length
-from search.text.index import Bm25Options, build_text_index, group_documents, open_text_index, remove_other_indexes, tokenised
+from search.text.index import build_text_index, open_text_index, remove_other_indexes
+from search.text.options import Bm25Options
+from search.text.words import group_documents, tokenised
 from tests.support.disturbance import digests
 
 QUERIES = ["pain", "pain pain farine", "boulanger licenciement malade", "article L. 111-1", "rien de connu zzz"]

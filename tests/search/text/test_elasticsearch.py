@@ -23,13 +23,17 @@ from ingest.sources import ingest
 from runtime.circuit_breaker import Breaker
 from runtime.progress import Advance, Progress, silent
 from schema.errors import BadSetting, MissingExtra, NotReady, QueryTimeout, ServerUnavailable
+from schema.filter import Filter
 from schema.settings import Settings
-from search.corpus.corpus import Corpus, CorpusText, Filter, read_corpus
+from search.corpus.corpus import Corpus, CorpusText
+from search.corpus.read import read_corpus
 from search.retrieval import DEEPEST, Mode, Retriever
 from search.text import elasticsearch as elastic
 from search.text.elasticsearch import ARTICLES, GROUPS, KINDS, Changes, ElasticLexical, ElasticText
 from search.text.elasticsearch_documents import LawDocuments, document_id
-from search.text.index import Bm25Options, TextIndex, build_text_index, open_text_index, text_server
+from search.text.index import TextIndex, build_text_index, open_text_index
+from search.text.open import text_server
+from search.text.options import Bm25Options
 from tests.search.test_retrieval import random_model
 from tests.support.tiny_law import BAKERS, BAKERS_ID, MILLERS_ID, article, bakers, code, millers, section, write_law
 

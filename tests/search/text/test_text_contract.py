@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from cypher.engines.ladybug import open_graph
-from search.corpus.corpus import Filter, read_corpus
+from schema.filter import Filter
+from search.corpus.read import read_corpus
 from search.retrieval import DEEPEST, Mode, Retriever
 from search.text.elasticsearch import ElasticText
-from search.text.index import Bm25Options, TextIndex, build_text_index, group_documents, open_text_index, tokenised
+from search.text.index import TextIndex, build_text_index, open_text_index
+from search.text.options import Bm25Options
+from search.text.words import group_documents, tokenised
 from tests.search.text.test_bm25 import plain_bm25, tokenised_query
 from tests.support.tiny_law import BAKERS_ID, MILLERS_ID
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from cypher.engines.ladybug import open_graph
-from search.corpus.corpus import Corpus, read_corpus
+from search.corpus.corpus import Corpus
+from search.corpus.read import read_corpus
 from search.vectors.tree_descent import BEAM, PATH_SHARE, HierarchicalSearch
 
 

@@ -1,0 +1,39 @@
+"""Numbers of articles as they stand in running text."""
+
+import re
+from collections.abc import Container
+
+from ingest.citations.patterns import TRIGGERS
+from schema.identifiers import normal_number
+
+ARTICLE_WORD = re.compile(r"^art(?:icle)?\.?\s+", re.IGNORECASE)
+
+
+def is_lettered(number: str) -> bool:
+    return number[:1] in "LRDA" and any(c.isdigit() for c in number[1:4])
+
+
+def trigger_places(text: str, triggers: tuple[tuple[str, int], ...] = TRIGGERS) -> list[int]:
+    """Where an anchor may stand, in order."""
+    places: list[int] = []
+    for needle, back in triggers:
+        at = text.find(needle)
+        while at >= 0:
+            places.append(at - back)
+            at = text.find(needle, at + 2)
+    places.sort()
+    return places
+
+
+def normal(number: str) -> str:
+    """The number as keys have it; "L.O. 1" and other ways to write the letter are made one."""
+    number = re.sub(r"^L\.?\s?O\.?\s?", "LO ", number.replace("‑", "-").replace("–", "-"))
+    number = re.sub(r"\s?-\s?", "-", number)
+    if number.lower() in ("premier", "ier"):
+        return "1er"
+    return normal_number(re.sub(r"(?<=\d)\s(?=er\b)", "", number))
+
+
+def has_number(numbers: Container[str], number: str) -> bool:
+    """Whether an act has an article; the first may be written with or without its ordinal ending."""
+    return number in numbers or (number in ("1", "1er") and ("1" in numbers or "1er" in numbers)) or f"{number}." in numbers

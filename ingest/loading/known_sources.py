@@ -1,0 +1,90 @@
+"""Files and archives that the graph was made from."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from cypher.graph import Row, Statements, Store
+from schema.errors import NotReady
+
+
+def file_sha256(path: Path, reader: str) -> str:
+    """Fingerprint of a file as one reader reads it; a new version of the reader makes it anew."""
+    digest = hashlib.sha256(reader.encode())
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSources:
+    """What a graph was made from, by name of the file, and whether the last load came to its end.
+
+    Attributes:
+        law: fingerprint of the law and the questions that the graph holds.
+    """
+
+    rows: Mapping[str, Row]
+    whole: bool
+    law: str = ""
+
+    def fingerprint(self, name: str) -> str:
+        """That of a file as it was read, "" where it must be read again."""
+        return self.rows[name]["sha256"] if name in self.rows else ""
+
+    def waits(self, name: str) -> bool:
+        """Whether a file has questions that name what the graph lacks."""
+        return bool(self.rows[name]["waits_since"])
+
+    def may_go_on(self, name: str) -> bool:
+        """Whether a file that waits may find now what it waits for: the graph is another than it was read into."""
+        return self.rows[name]["waits_since"] != self.law
+
+
+def law_fingerprint(graph: Statements, corpus: str) -> str:
+    """Fingerprint of the law in a graph, which is given, and its questions."""
+    return hashlib.sha256(f"{corpus} {graph.rows('graph_row')[0]['questions_sha256']}".encode()).hexdigest()[:16]
+
+
+def stored_sources(store: Store) -> StoredSources:
+    """What the graph was made from; nothing where there is none."""
+    try:
+        with store.reading() as graph:
+            rows = {row["id"]: row for row in graph.rows("sources")}
+            corpus = graph.rows("graph_row")[0]["corpus_sha256"]
+            return StoredSources(rows, bool(corpus) or not rows, law_fingerprint(graph, corpus))
+    except NotReady:
+        return StoredSources({}, whole=True)
+
+
+def collection_of(name: str, stored: Mapping[str, Row]) -> str:
+    """The collection of a file: as it was read, else as its name says, which begins with it."""
+    known = stored[name]["collection"] if name in stored else ""
+    return known or ("/".join(name.split("/")[:2]) if name.count("/") > 1 else "")
+
+
+def archive_name(collection: str) -> str:
+    """What the graph knows the archive of a collection by, in which formats it may hold."""
+    return f"archive/{collection.rpartition('/')[2]}"
+
+
+def remember_archive(store: Store, collection: str, sha256: str, files: int, *, waiting: bool) -> None:
+    """Note the archive that files were read from, so that the same archive need not be unpacked again.
+
+    Args:
+        waiting: whether some of its questions name what the graph lacks.
+    """
+    row: Row = {"id": archive_name(collection), "collection": "", "reader": "archive", "rank": 0, "sha256": sha256}
+    row |= {"records": files, "rejected": 0, "passed_over": []}
+    with store.writing() as graph:
+        corpus = graph.rows("graph_row")[0]["corpus_sha256"]
+        row["waits_since"] = law_fingerprint(graph, corpus) if waiting else ""
+        graph.atomically(partial(_write_archive, row=row))
+
+
+def _write_archive(graph: Statements, *, row: Row) -> None:
+    graph.write("delete_sources", ids=[row["id"]])
+    graph.write("create_sources", rows=[row])

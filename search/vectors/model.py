@@ -1,0 +1,74 @@
+"""A model version as retrieval needs it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from schema.filter import Filter
+from search.ranking.hits import Matrix, Scores
+from search.ranking.tree_pooling import PoolingWeights
+
+Encode = Callable[[Sequence[str]], Matrix]
+"""Texts of queries to their embeddings, float32[queries, d]."""
+
+
+Nearest = Callable[[npt.NDArray[np.float32], Filter, int], Callable[[], tuple[npt.NDArray[np.intp], Scores]]]
+"""``nearest(vector, filter, k)`` asks a server for up to k articles that pass the filter, those that score highest. What it
+gives is called for the answer: their positions, and their scores as the model gives them (float32: the scaled cosine with
+the vector, and the article's bias). That raises ServerUnavailable, QueryTimeout or NotReady."""
+
+
+NEIGHBOURS = 10
+"""Training questions nearest to a query that vote for their relevant articles."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionMemory:
+    """Training questions as embeddings, with their relevant articles.
+
+    Attributes:
+        vectors: float32[q, d], unit length.
+        relevant: float32[q, n], each row the question's vote, summing to the square root of its articles.
+    """
+
+    vectors: Matrix
+    relevant: sparse.csr_array
+
+    def votes(self, query: npt.NDArray[np.float32], n: int) -> Scores:
+        """float32[n]: votes of the nearest questions, weighted by the cube of their cosine."""
+        similarity = self.vectors @ query
+        nearest = np.argpartition(-similarity, min(NEIGHBOURS, len(similarity) - 1))[:NEIGHBOURS]
+        weights = np.maximum(similarity[nearest], 0) ** 3
+        votes = np.zeros(n, np.float32)
+        for question, weight in zip(nearest.tolist(), weights, strict=True):
+            row = slice(self.relevant.indptr[question], self.relevant.indptr[question + 1])
+            votes[self.relevant.indices[row]] += weight * self.relevant.data[row]
+        return votes
+
+
+@dataclass(frozen=True, eq=False)
+class VectorModel:
+    """What retrieval needs of a model version, over the positions of one corpus.
+
+    Attributes:
+        articles: float32[n, d], sections: float32[m, d], acts: float32[k, d]; unit length.
+        bias: float32[n], added to the scaled cosine; -inf for an article that the model has no embedding of.
+        scale: the inverse temperature that the model was trained with.
+        weights: fusion weights of the lists "vector", "bm25", "section", "questions" and "authority".
+        nearest: vector search on a server, used in place of ``articles`` where it is given.
+    """
+
+    id: str
+    encode: Encode
+    articles: Matrix
+    sections: Matrix
+    acts: Matrix
+    bias: Scores
+    scale: float
+    weights: Mapping[str, float]
+    pooling: PoolingWeights = field(default_factory=PoolingWeights)
+    questions: QuestionMemory | None = None
+    nearest: Nearest | None = None
