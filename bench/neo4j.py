@@ -29,7 +29,8 @@ from bench.reporting import report, run  # noqa: E402
 from cypher.embedded import EmbeddedStore  # noqa: E402
 from cypher.neo4j_graph import Neo4jStore, Server  # noqa: E402
 from cypher.vectors import index_of  # noqa: E402
-from docker.local_servers import NEO4J_5, NEO4J_2026, Artifact, Neo4jServer, Product  # noqa: E402
+from docker.maven import NEO4J_5, NEO4J_2026, Artifact, Product  # noqa: E402
+from docker.neo4j_server import Neo4jServer  # noqa: E402
 from gnn.comparison import judged, of_split  # noqa: E402
 from gnn.registry import active_id, load_model, served_model, trained_bound  # noqa: E402
 from ingest.citations import KnownLaw, link  # noqa: E402

@@ -17,7 +17,7 @@ import uvicorn
 
 from api.app import make_app, uvicorn_config
 from cypher.store import open_store
-from docker.local_servers import Neo4jServer
+from docker.neo4j_server import Neo4jServer
 from gnn.registry import active_model
 from gnn.versions import activate
 from schema.settings import Settings

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from cypher import bulk_import
 from cypher.browser_link import browser_link
 from cypher.neo4j_graph import Neo4jStore
-from docker.local_servers import Neo4jServer
+from docker.neo4j_server import Neo4jServer
 from ingest.sources import ingest
 from schema.errors import BadSetting, NotReady, ServerUnavailable
 from schema.labels import EDGES, NODES

@@ -13,7 +13,8 @@ from cypher.dump import canonical_dump
 from cypher.embedded import GRAPH_FILE, EmbeddedStore, open_graph
 from cypher.graph import Graph
 from cypher.neo4j_graph import Neo4jStore
-from docker.local_servers import NEO4J_5, NEO4J_2026, Neo4jServer, Product
+from docker.maven import NEO4J_5, NEO4J_2026, Product
+from docker.neo4j_server import Neo4jServer
 from ingest.sources import ingest
 from schema.errors import BadSource, NotReady
 from schema.labels import EDGES, NODES

@@ -22,7 +22,7 @@ from cypher.graph import Graph, Statements, Store
 from cypher.neo4j_graph import Neo4jGraph, Neo4jStore, Server
 from cypher.statements import statements
 from cypher.vectors import VectorStore
-from docker.local_servers import Neo4jServer
+from docker.neo4j_server import Neo4jServer
 from gnn.registry import active_id, flip
 from gnn.subgraph_edges import exported_edges, subgraph_edges
 from ingest.questions import load_questions, read_questions

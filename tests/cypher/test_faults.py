@@ -17,7 +17,8 @@ from cypher.dump import canonical_dump
 from cypher.embedded import open_graph
 from cypher.graph import Statements
 from cypher.store import open_store
-from docker.local_servers import NEO4J_2026, Neo4jServer
+from docker.maven import NEO4J_2026
+from docker.neo4j_server import Neo4jServer
 from ingest.loader import corpus_sha256
 from schema.errors import QueryTimeout, ServerUnavailable
 from tests.commands import Ended, Lexgraph, load_tiny_law, recipe_file

@@ -14,7 +14,7 @@ from py2neo.ogm import Repository
 from cypher.dump import canonical_dump
 from cypher.neo4j_graph import Neo4jStore
 from cypher.ogm import Act, Article, Section, connect
-from docker.local_servers import Neo4jServer
+from docker.neo4j_server import Neo4jServer
 from ingest.sources import ingest
 from schema.errors import BadQuery, BadSetting, NotFound, NotReady, ServerUnavailable
 from schema.settings import Settings

@@ -11,20 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from docker import local_servers
-from docker.local_servers import (
-    ELASTICSEARCH,
-    NEO4J_5,
-    NEO4J_2026,
-    ElasticsearchServer,
-    Neo4jServer,
-    Process,
-    ServerFailed,
-    ServerMissing,
-    fetch,
-    find_java,
-    main,
-)
+from docker import java, local_servers, processes
+from docker.elasticsearch_server import ElasticsearchServer
+from docker.java import find_java
+from docker.local_servers import main
+from docker.maven import ELASTICSEARCH, NEO4J_5, NEO4J_2026, ServerFailed, ServerMissing, fetch
+from docker.neo4j_server import Neo4jServer
+from docker.processes import Process
 from tests.disturbance import ROOT
 from tests.servers import OwnNeo4j, need, start_or_skip
 
@@ -61,7 +54,7 @@ def test_neo4j_keeps_its_data_ports_and_password(own_neo4j: OwnNeo4j) -> None:
 
     assert first is not None
     server.pause()
-    assert local_servers._status(first.pid)[0] == "T"
+    assert processes.status(first.pid)[0] == "T"
     server.resume()
     assert server.query("RETURN 1") == [[1]]
 
@@ -138,7 +131,7 @@ def test_elasticsearch_keeps_its_documents(tmp_path: Path) -> None:
         assert server.request("GET", "/kept")[0] == 404
     finally:
         server.stop()
-    assert not local_servers._members(process.pid)  # its two processes are one group  # pyright: ignore[reportPrivateUsage]
+    assert not processes._members(process.pid)  # its two processes are one group  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_server_ends_with_the_run_that_asked_for_it(tmp_path: Path) -> None:
@@ -146,7 +139,7 @@ def test_a_server_ends_with_the_run_that_asked_for_it(tmp_path: Path) -> None:
     need(NEO4J_2026)
     home = tmp_path / "orphan"
     code = (
-        "import os; from pathlib import Path; from docker.local_servers import Neo4jServer\n"
+        "import os; from pathlib import Path; from docker.neo4j_server import Neo4jServer\n"
         f"server = Neo4jServer(home=Path({str(home)!r}), gds=False, short_lived=True); server.start(dies_with=os.getpid())\n"
         "print(server.process.pid, flush=True); os.kill(os.getpid(), 9)"
     )
@@ -182,8 +175,8 @@ def test_stop_without_a_start_does_nothing(tmp_path: Path) -> None:
 
 
 def _no_java(monkeypatch: pytest.MonkeyPatch, versions: dict[str, int]) -> None:
-    monkeypatch.setattr(local_servers, "_java_homes", lambda: [Path(home) for home in versions])
-    monkeypatch.setattr(local_servers, "_java_version", lambda java: versions[str(Path(java).parent.parent)])  # pyright: ignore
+    monkeypatch.setattr(java, "_java_homes", lambda: [Path(home) for home in versions])
+    monkeypatch.setattr(java, "java_version", lambda java: versions[str(Path(java).parent.parent)])  # pyright: ignore
 
 
 def test_java_is_chosen_by_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +220,7 @@ def test_tests_are_skipped_without_maven_and_fail_in_ci(
     monkeypatch.setenv("LEXGRAPH_SERVERS", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("CI", ci)
-    monkeypatch.setattr(local_servers, "find_java", lambda product: tmp_path)  # pyright: ignore
+    monkeypatch.setattr("docker.server.find_java", lambda product: tmp_path)  # pyright: ignore
     monkeypatch.setattr("tests.servers.find_java", lambda product: tmp_path)  # pyright: ignore
     with pytest.raises(outcome, match="apt-get install maven"):
         need(NEO4J_5)

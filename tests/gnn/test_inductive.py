@@ -14,7 +14,8 @@ from starlette.testclient import TestClient
 
 from api.app import make_app
 from cypher.store import open_store
-from docker.local_servers import ElasticsearchServer, Neo4jServer
+from docker.elasticsearch_server import ElasticsearchServer
+from docker.neo4j_server import Neo4jServer
 from gnn.document_tower import DocumentWeights
 from gnn.inductive import FEATURES, embedded
 from gnn.recipe import DocumentOptions

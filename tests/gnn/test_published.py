@@ -8,7 +8,7 @@ import pytest
 from cypher.graph import ReadableGraph
 from cypher.store import open_store
 from cypher.vectors import VectorStore, property_of
-from docker.local_servers import Neo4jServer
+from docker.neo4j_server import Neo4jServer
 from gnn.registry import active_id, load_model, trained_bound
 from gnn.versions import is_ready
 from schema.errors import BadQuery, GraphBusy, LexgraphError, NotReady, QueryTimeout, ServerUnavailable

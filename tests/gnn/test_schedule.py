@@ -19,7 +19,7 @@ import pytest
 import gnn.schedule
 from cypher.store import open_store
 from cypher.vectors import property_of
-from docker.local_servers import Neo4jServer
+from docker.neo4j_server import Neo4jServer
 from gnn.gate import judge
 from gnn.registry import Matrix, served_model
 from gnn.timetable import trigger_of

@@ -9,7 +9,8 @@ from cypher.authority import authority_of, write_authority
 from cypher.embedded import open_graph
 from cypher.gds import Gds
 from cypher.neo4j_graph import Neo4jGraph, Neo4jStore
-from docker.local_servers import NEO4J_5, Neo4jServer
+from docker.maven import NEO4J_5
+from docker.neo4j_server import Neo4jServer
 from gnn.subgraph_edges import EDGE_KINDS, SubgraphEdges, exported_edges, subgraph_edges
 from ingest.sources import ingest
 from search.corpus import Corpus, read_corpus

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from cypher.embedded import EmbeddedStore, open_graph
-from docker.local_servers import ElasticsearchServer
+from docker.elasticsearch_server import ElasticsearchServer
 from ingest.questions import read_questions
 from ingest.sources import ingest
 from schema.breaker import Breaker
