@@ -29,7 +29,7 @@ from bench.reporting import report, run  # noqa: E402
 from cypher.embedded import EmbeddedStore  # noqa: E402
 from cypher.neo4j_graph import Neo4jStore, Server  # noqa: E402
 from cypher.vectors import index_of  # noqa: E402
-from docker.maven import NEO4J_5, NEO4J_2026, Artifact, Product  # noqa: E402
+from docker.maven import NEO4J_5, NEO4J_2026, Product  # noqa: E402
 from docker.neo4j_server import Neo4jServer  # noqa: E402
 from gnn.comparison import judged, of_split  # noqa: E402
 from gnn.registry import active_id, load_model, served_model, trained_bound  # noqa: E402
@@ -48,7 +48,7 @@ from search.retrieval import Retriever  # noqa: E402
 from search.served_vectors import filter_rows, for_cosine  # noqa: E402
 from search.text_index import Bm25Options, open_text_index  # noqa: E402
 
-_APOC = tuple(Artifact("org.neo4j.procedure", name, "5.26.19") for name in ("apoc-core", "apoc-common"))
+_APOC = tuple(f"org.neo4j.procedure:{name}:5.26.19" for name in ("apoc-core", "apoc-common"))
 WITH_APOC = replace(NEO4J_5, name="Neo4j-APOC", plugins=(*NEO4J_5.plugins, *_APOC))
 """neo4j-graphrag's writer needs APOC, which Maven Central has for 5.26: the loads are measured there."""
 HITS = 100

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -10,7 +11,9 @@ from pathlib import Path
 
 from docker.java import VECTOR_MODULE, has_module
 from docker.maven import ELASTICSEARCH, Product, ServerMissing
-from docker.server import LOOPBACK, UNPRIVILEGED, Server
+from docker.server import LOOPBACK, Server
+
+UNPRIVILEGED = "nobody"
 
 
 @dataclass
@@ -23,6 +26,7 @@ class ElasticsearchServer(Server):
 
     @property
     def address(self) -> str:
+        """Address to set as ``LEXGRAPH_TEXT``."""
         return self.http_address
 
     def _prepare(self, program: Path, java: Path, ports: Mapping[str, int]) -> None:
@@ -48,18 +52,16 @@ class ElasticsearchServer(Server):
         lines = [f"{key}: {json.dumps(value)}\n" for key, value in config.items()]
         (self.home / "config" / "elasticsearch.yml").write_text("".join(lines))
 
-    def _command(self, program: Path, java: Path) -> tuple[list[str], dict[str, str]]:
+    def _command(self, program: Path, java: Path) -> list[str]:
         options = [f"-Xms{self.heap_mb}m", f"-Xmx{self.heap_mb}m", "-XX:-AlwaysPreTouch", *self._java_options]
         environment = {
-            "ES_JAVA_HOME": str(java),
-            "ES_PATH_CONF": str(self.home / "config"),
-            "ES_TMPDIR": str(self.home / "tmp"),
+            "ES_JAVA_HOME": java,
+            "ES_PATH_CONF": self.home / "config",
+            "ES_TMPDIR": self.home / "tmp",
             "ES_JAVA_OPTS": " ".join(options),
         }
-        command = [str(program / "bin" / "elasticsearch")]
-        if os.geteuid() != 0:
-            return command, environment
-        return [*self._as_another_user(program, java), *command], environment
+        user = self._as_another_user(program, java) if os.geteuid() == 0 else []
+        return [*user, "env", *(f"{name}={value}" for name, value in environment.items()), f"{program}/bin/elasticsearch"]
 
     def _as_another_user(self, program: Path, java: Path) -> list[str]:
         """Elasticsearch refuses root. The other user owns the home, and may pass the folders above it and the program's."""
@@ -67,8 +69,7 @@ class ElasticsearchServer(Server):
         if setpriv is None:
             raise ServerMissing(f"{self.product} refuses to run as root, and setpriv (util-linux) is not here to change the user")
         subprocess.run(["chown", "-R", f"{UNPRIVILEGED}:", str(self.home)], check=True)
-        (self.home / ".lock").touch()
-        plain = [setpriv, f"--reuid={UNPRIVILEGED}", f"--regid={_group()}", "--clear-groups"]
+        plain = [setpriv, f"--reuid={UNPRIVILEGED}", f"--regid={pwd.getpwnam(UNPRIVILEGED).pw_gid}", "--clear-groups"]
         able = [*plain, "--securebits=+no_setuid_fixup", "--bounding-set=-all,+dac_override"]
         able += ["--inh-caps=-all,+dac_override", "--ambient-caps=+dac_override"]
         for prefix in (plain, able):
@@ -90,9 +91,3 @@ class ElasticsearchServer(Server):
         _, indexes = self.request("GET", "/_all")
         for name in indexes:
             self.request("DELETE", f"/{name}")
-
-
-def _group() -> int:
-    import pwd
-
-    return pwd.getpwnam(UNPRIVILEGED).pw_gid

@@ -14,19 +14,20 @@ VECTOR_MODULE = "jdk.incubator.vector"
 
 
 @functools.cache
-def java_version(java: str) -> int:
-    """The version that a ``java`` says it is; 0 if it does not run."""
+def java_version(home: Path) -> int:
+    """Return the major version of the Java of a home; 0 if it does not run."""
     try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
+        run = subprocess.run([home / "bin" / "java", "-version"], capture_output=True, text=True, check=True, timeout=60)
+    except (OSError, subprocess.SubprocessError):
         return 0
-    found = re.search(r'version "(?:1\.)?(\d+)', said.stderr)
-    return int(found[1]) if found and said.returncode == 0 else 0
+    version = re.search(r'version "(?:1\.)?(\d+)', run.stderr)
+    return int(version[1]) if version else 0
 
 
-def has_module(java: Path, module: str) -> bool:
-    listed = subprocess.run([java / "bin" / "java", "--list-modules"], capture_output=True, text=True, check=False).stdout
-    return module in (line.split("@")[0] for line in listed.splitlines())
+def has_module(home: Path, module: str) -> bool:
+    """Return true if the Java of a home comes with a module."""
+    run = subprocess.run([home / "bin" / "java", "--list-modules"], capture_output=True, text=True, check=False)
+    return module in (line.split("@")[0] for line in run.stdout.splitlines())
 
 
 def _java_homes() -> list[Path]:
@@ -43,19 +44,19 @@ def _java_homes() -> list[Path]:
 
 
 def find_java(product: Product) -> Path:
-    """The home of a JDK or JRE that runs the product.
+    """Return the home of a JDK or JRE that runs the product.
 
     Raises:
-        ServerMissing: none of the machine's versions of Java does.
+        ServerMissing: no Java of this machine runs it.
     """
-    versions = [(java_version(str(home / "bin" / "java")), home) for home in _java_homes()]
+    versions = [(java_version(home), home) for home in _java_homes()]
     for wanted in product.java:
         for version, home in versions:
             if version == wanted:
                 return home
-    there = ", ".join(sorted({str(version) for version, _ in versions if version})) or "none"
+    installed = ", ".join(sorted({str(version) for version, _ in versions if version})) or "none"
     needed = " or ".join(str(version) for version in sorted(product.java))
     raise ServerMissing(
-        f"{product} needs Java {needed}, and this machine has {there}: "
+        f"{product} needs Java {needed}, and this machine has {installed}: "
         f"apt-get install openjdk-{min(product.java)}-jre-headless, or set JAVA_HOME"
     )

@@ -13,7 +13,7 @@ from docker.maven import NEO4J_2026, Product, ServerFailed
 from docker.server import LOOPBACK, Server
 
 _OPENED = [f"--add-opens=java.base/{part}=ALL-UNNAMED" for part in ("java.nio", "java.io", "sun.nio.ch", "java.lang")]
-"""What Neo4j reads of Java's own classes."""
+"""Java's own classes that Neo4j reads."""
 
 
 @dataclass
@@ -29,6 +29,7 @@ class Neo4jServer(Server):
 
     @property
     def address(self) -> str:
+        """Address to set as ``LEXGRAPH_GRAPH``."""
         return f"bolt://{LOOPBACK}:{self._port('bolt')}"
 
     @property
@@ -36,8 +37,8 @@ class Neo4jServer(Server):
         """The password of user neo4j: random, made with the home, readable by its owner only."""
         file = self.home / "password"
         if not file.exists():
-            with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as opened:
-                opened.write(secrets.token_urlsafe(18))
+            file.touch(mode=0o600)
+            file.write_text(secrets.token_urlsafe(18))
         return file.read_text()
 
     def _prepare(self, program: Path, java: Path, ports: Mapping[str, int]) -> None:
@@ -49,19 +50,14 @@ class Neo4jServer(Server):
             "db.tx_log.rotation.size": "16m",  # a test's database is small; the default takes 256 MB at once
             "db.tx_log.preallocate": "false",
             "dbms.usage_report.enabled": "false",
-            **({"dbms.security.procedures.unrestricted": "gds.*"} if self.gds else {}),
+            "server.directories.plugins": str((program if self.gds else self.home) / "plugins"),
+            "dbms.security.procedures.unrestricted": "gds.*",
             **self._quick_end(),
             **self.config,
         }
         lines = [f"{key}={value}\n" for key, value in config.items()]
         (self.home / "config" / "neo4j.conf").write_text("".join(lines))
-        linked = self.home / "plugins"
-        for old in linked.iterdir():
-            old.unlink()
-        if self.gds:
-            for jar in (program / "plugins").iterdir():
-                (linked / jar.name).symlink_to(jar)
-        # What the distribution has in its bin folder: import, dump and load, of this home.
+        # The distribution has it in its bin folder: import, dump and load, of this home.
         arguments = [f"{java}/bin/java", f"-Xmx{self.heap_mb}m", *_OPENED, "-cp", f"{program}/lib/*", "org.neo4j.cli.AdminTool"]
         places = f"NEO4J_HOME={shlex.quote(str(self.home))} NEO4J_CONF={shlex.quote(str(self.home / 'config'))}"
         self.admin.write_text(f'#!/bin/sh\n{places} exec {shlex.join(arguments)} "$@"\n')
@@ -69,7 +65,7 @@ class Neo4jServer(Server):
 
     @property
     def admin(self) -> Path:
-        """The program ``neo4j-admin`` for this home, there once the server was started; most of it needs it stopped."""
+        """Program ``neo4j-admin`` for this home, from the first start on; most of it needs the server stopped."""
         return self.home / "neo4j-admin"
 
     def _quick_end(self) -> dict[str, str]:
@@ -79,31 +75,21 @@ class Neo4jServer(Server):
         quiet = "internal.dbms.bolt.netty_server_shutdown_quiet_period"
         return {quiet: "0"} if self.product.version.startswith("5.") else {f"{quiet}_duration": "0s"}
 
-    def _command(self, program: Path, java: Path) -> tuple[list[str], dict[str, str]]:
-        # Extensions are found on the class path, not in the plugins folder alone.
-        jars = [f"{program}/lib/*", *([f"{program}/plugins/*"] if self.gds else [])]
-        quiet = ["--enable-native-access=ALL-UNNAMED"] if java_version(f"{java}/bin/java") >= 21 else []
+    def _command(self, program: Path, java: Path) -> list[str]:
+        options = [f"-Xmx{self.heap_mb}m", f"-Djava.io.tmpdir={self.home / 'tmp'}", *self._java_options, *_OPENED]
+        if java_version(java) >= 21:
+            options.append("--enable-native-access=ALL-UNNAMED")
         # What Neo4j's manual advises for vector indexes: distances by SIMD instructions. Compiled at the first level alone,
         # they would be slower than without.
-        simd = [] if self.short_lived or not has_module(java, VECTOR_MODULE) else [f"--add-modules={VECTOR_MODULE}"]
-        return [
-            f"{java}/bin/java",
-            f"-Xmx{self.heap_mb}m",
-            *self._java_options,
-            *_OPENED,
-            *quiet,
-            *simd,
-            f"-Djava.io.tmpdir={self.home / 'tmp'}",
-            "-cp",
-            os.pathsep.join(jars),
-            self.product.main_class,
-            f"--home-dir={self.home}",
-            f"--config-dir={self.home / 'config'}",
-            "--console-mode",
-        ], {}
+        if not self.short_lived and has_module(java, VECTOR_MODULE):
+            options.append(f"--add-modules={VECTOR_MODULE}")
+        # Extensions are found on the class path, not in the plugins folder alone.
+        jars = f"{program}/lib/*" + (f"{os.pathsep}{program}/plugins/*" if self.gds else "")
+        arguments = [f"--home-dir={self.home}", f"--config-dir={self.home / 'config'}", "--console-mode"]
+        return [f"{java}/bin/java", *options, "-cp", jars, self.product.main_class, *arguments]
 
     def query(self, statement: str, parameters: Mapping[str, Any] | None = None, database: str = "neo4j") -> list[list[Any]]:
-        """The rows of one statement, over HTTP, for set-up and tests.
+        """Return the rows of one statement, over HTTP, for set-up and tests.
 
         Raises:
             ServerFailed: the server refused the statement, or did not answer.

@@ -1,76 +1,81 @@
-"""Processes that outlive the one that started them."""
+"""Process groups that outlive the program that started them."""
 
 import os
 import signal
 import subprocess
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
+
+import psutil
+
+_ENDED = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+_children: list[subprocess.Popen[bytes]] = []
+"""Kept, for Python warns of a handle that is given up before its process ends."""
 
 
 class Process(NamedTuple):
-    """A process and when it was born: a pid alone may by now be another's."""
+    """A process that leads a group, by pid and time of birth: the pid alone may by now be another's."""
 
     pid: int
-    born: str
+    born: float
 
     @classmethod
     def of(cls, pid: int) -> "Process":
-        return cls(pid, _born(pid))
+        """Return the process that has this pid now; one born at 0 if there is none."""
+        with suppress(psutil.NoSuchProcess):
+            born = psutil.Process(pid).create_time()
+            # On Linux counted from the boot: the time of day changes when the clock is set.
+            return cls(pid, round(born - psutil.boot_time(), 2) if psutil.LINUX else born)
+        return cls(pid, 0)
+
+    @classmethod
+    def start(cls, command: list[str], folder: Path, output: IO[str] | None = None) -> "Process":
+        """Start a command in a group of its own; what it writes goes into ``output``, if given."""
+        child = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+        )
+        _children[:] = [child, *(other for other in _children if other.poll() is None)]
+        return cls.of(child.pid)
+
+    @property
+    def status(self) -> str:
+        """State as psutil names it: "dead" also where the pid is another's."""
+        with suppress(psutil.NoSuchProcess):
+            if self == Process.of(self.pid):
+                return psutil.Process(self.pid).status()
+        return psutil.STATUS_DEAD
 
     @property
     def alive(self) -> bool:
-        with suppress(ChildProcessError):
-            os.waitpid(self.pid, os.WNOHANG)  # a child of ours that has ended would stay a zombie
-        return bool(self.born) and _born(self.pid) == self.born
+        """True until the process ends, whoever has its pid afterwards."""
+        return self.status not in _ENDED
+
+    @property
+    def group(self) -> list[int]:
+        """The pids of its group that have not ended: Elasticsearch is two processes."""
+        if not self.alive and Process.of(self.pid).alive:
+            return []
+        # No new process is given the number of a group that has members: without its leader it is the same group still.
+        members: list[int] = []
+        for pid in psutil.pids():
+            with suppress(psutil.Error, OSError):
+                if os.getpgid(pid) == self.pid and psutil.Process(pid).status() not in _ENDED:
+                    members.append(pid)
+        return members
 
     def send(self, what: signal.Signals) -> None:
-        """To the whole group: Elasticsearch is two processes."""
-        # No new process is given the number of a group that has members: without its leader it is the same group still.
-        if self.alive or (not _born(self.pid) and _members(self.pid)):
+        """Send a signal to the whole group."""
+        if self.group:
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, what)
 
     def gone(self, seconds: float) -> bool:
-        """Whether it ends within so many seconds."""
+        """Wait for the end of the whole group, for so many seconds at most."""
         until = time.monotonic() + seconds
-        while self.alive or _members(self.pid):
+        while self.group:
             if time.monotonic() > until:
                 return False
             time.sleep(0.05)
         return True
-
-
-def _members(group: int) -> list[int]:
-    """The processes of a group that have not ended; one that nobody has asked about since it ended is not among them."""
-    if sys.platform == "linux":
-        members: list[int] = []
-        for stat in Path("/proc").glob("[0-9]*/stat"):
-            with suppress(OSError, ValueError):
-                state, _parent, its_group, *_others = stat.read_text().rpartition(") ")[2].split()
-                if int(its_group) == group and state not in "ZX":
-                    members.append(int(stat.parent.name))
-        return members
-    said = subprocess.run(["ps", "-A", "-o", "pid=,pgid=,stat="], capture_output=True, text=True, check=False).stdout
-    rows = [line.split() for line in said.splitlines()]
-    return [int(row[0]) for row in rows if row[1] == str(group) and row[2][0] not in "ZX"]
-
-
-def status(pid: int) -> tuple[str, str]:
-    """State of a process (R, S, T, …) and when it was started, as the system writes it; empty if it has ended."""
-    if sys.platform == "linux":
-        try:
-            state, *others = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
-        except (OSError, ValueError):
-            return "", ""
-        born = others[18]
-    else:
-        said = subprocess.run(["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-        state, _, born = said.strip().partition(" ")
-    return ("", "") if state[:1] in ("Z", "X", "") else (state[:1], born.strip())
-
-
-def _born(pid: int) -> str:
-    return status(pid)[1]

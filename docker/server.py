@@ -1,14 +1,10 @@
-"""What the servers have in common: start, wait, stop, kill, pause, and one request over HTTP."""
+"""A server on this machine: start, wait, stop, kill, pause, and one request over HTTP."""
 
-import base64
-import http.client
 import json
-import os
 import random
 import re
 import signal
 import socket
-import subprocess
 import sys
 import time
 from abc import ABC, abstractmethod
@@ -18,30 +14,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
+import psutil
+
 from docker.java import find_java
 from docker.maven import ROOT, Product, ServerFailed, fetch, locked
-from docker.processes import Process, status
+from docker.processes import Process
 
 LOOPBACK = "127.0.0.1"
 # Below the range that Linux takes the ports of outgoing connections from, so that a restarted server finds its port free.
 PORTS = range(20_000, 32_000)
 STOP_SECONDS = 60
-UNPRIVILEGED = "nobody"
 
 
 def _free_port() -> int:
     while True:
-        port = random.choice(PORTS)
         with socket.socket() as probe, suppress(OSError):
-            probe.bind((LOOPBACK, port))
-            return port
-
-
-def _tail(file: Path, lines: int = 15) -> str:
-    try:
-        return "\n".join(file.read_text(errors="replace").splitlines()[-lines:])
-    except OSError:
-        return "(no log)"
+            probe.bind((LOOPBACK, random.choice(PORTS)))
+            return probe.getsockname()[1]
 
 
 @dataclass
@@ -58,7 +48,7 @@ class Server(ABC):
     def __post_init__(self) -> None:
         self.home = Path(self.home).absolute()
 
-    # What is written down, so that the next process finds the server.
+    # server.json lets the next process find the server.
 
     @property
     def _state_file(self) -> Path:
@@ -70,11 +60,6 @@ class Server(ABC):
         except (OSError, ValueError):
             return {}
 
-    def _remember(self, **changes: Any) -> None:
-        new = self._state_file.with_suffix(".new")
-        new.write_text(json.dumps(self._state() | changes))
-        new.replace(self._state_file)
-
     @property
     def process(self) -> Process | None:
         """The server's process, if it runs; a leftover pid that is now another process is not it."""
@@ -84,6 +69,7 @@ class Server(ABC):
 
     @property
     def running(self) -> bool:
+        """True while the server's process lives, ready or not."""
         return self.process is not None
 
     def _port(self, name: str) -> int:
@@ -94,17 +80,19 @@ class Server(ABC):
 
     @property
     def http_address(self) -> str:
+        """Address of the HTTP port, which is the same after every start."""
         return f"http://{LOOPBACK}:{self._port('http')}"
 
     @property
     def log(self) -> Path:
+        """File of what the server writes to its console, from its last start on."""
         return self.home / "logs" / "console.log"
 
     @property
     def _java_options(self) -> list[str]:
         return ["-XX:TieredStopAtLevel=1"] if self.short_lived else []
 
-    # What the two servers do differently.
+    # Each server has its own.
 
     port_names: tuple[str, ...] = ("http",)
 
@@ -112,12 +100,12 @@ class Server(ABC):
     def _prepare(self, program: Path, java: Path, ports: Mapping[str, int]) -> None: ...
 
     @abstractmethod
-    def _command(self, program: Path, java: Path) -> tuple[list[str], dict[str, str]]: ...
+    def _command(self, program: Path, java: Path) -> list[str]: ...
 
     @abstractmethod
     def _answers(self) -> bool: ...
 
-    # What both do.
+    # Both have these.
 
     def start(self, dies_with: int | None = None) -> None:
         """Start the server and wait until it answers; nothing is done if it runs. It keeps its ports and its data.
@@ -126,44 +114,32 @@ class Server(ABC):
         """
         with locked(self.home / ".lock"):
             if self.running:
-                self.wait_ready()
-                return
-            java = find_java(self.product)
-            program = fetch(self.product)
-            first = "ports" not in self._state()
-            for attempt in range(3):
-                if "ports" not in self._state():
-                    self._remember(ports={name: _free_port() for name in self.port_names})
+                return self.wait_ready()
+            java, program = find_java(self.product), fetch(self.product)
+            draws = 1 if "ports" in self._state() else 3  # of ports, which another program may take before the server does
+            while True:
                 self._launch(program, java, dies_with)
                 try:
-                    self.wait_ready()
-                    return
+                    return self.wait_ready()
                 except ServerFailed as error:
                     self.kill()
-                    if not (first and attempt < 2 and re.search("already in use|BindException", str(error))):
+                    draws -= 1
+                    if draws == 0 or not re.search("already in use|BindException", str(error)):
                         raise
                     self._state_file.unlink()
 
     def _launch(self, program: Path, java: Path, dies_with: int | None) -> None:
         for folder in ("data", "logs", "plugins", "config", "tmp"):
             (self.home / folder).mkdir(exist_ok=True)
-        self._prepare(program, java, self._state()["ports"])
-        command, environment = self._command(program, java)
+        ports = self._state().get("ports") or {name: _free_port() for name in self.port_names}
+        self._prepare(program, java, ports)
         with self.log.open("w") as log:
-            child = subprocess.Popen(
-                command,
-                cwd=self.home,
-                env={**os.environ, **environment},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        _abandon(child)
-        self._remember(process=Process.of(child.pid))
+            process = Process.start(self._command(program, java), self.home, log)
+        new = self._state_file.with_suffix(".new")
+        new.write_text(json.dumps({"ports": ports, "process": process}))
+        new.replace(self._state_file)
         if dies_with is not None:
-            watch = [sys.executable, "-m", "docker.local_servers", "watch", str(dies_with), str(self.home)]
-            _abandon(subprocess.Popen(watch, cwd=ROOT, stdin=subprocess.DEVNULL, start_new_session=True))
+            Process.start([sys.executable, "-m", "docker.local_servers", "watch", str(dies_with), str(self.home)], ROOT)
 
     def wait_ready(self) -> None:
         """Wait until the server answers.
@@ -176,12 +152,10 @@ class Server(ABC):
             running = self.running
             if self._answers():
                 return
-            if not running:
-                raise ServerFailed(f"{self.product} ended before it was ready; the end of {self.log}:\n{_tail(self.log)}")
-            if time.monotonic() > until:
-                raise ServerFailed(
-                    f"{self.product} was not ready after {self.ready_seconds:.0f} s; the end of {self.log}:\n{_tail(self.log)}"
-                )
+            if not running or time.monotonic() > until:
+                why = f"was not ready after {self.ready_seconds:.0f} s" if running else "ended before it was ready"
+                end = "\n".join(self.log.read_text(errors="replace").splitlines()[-15:])
+                raise ServerFailed(f"{self.product} {why}; the end of {self.log}:\n{end}")
             time.sleep(0.2)
 
     def stop(self) -> None:
@@ -190,7 +164,8 @@ class Server(ABC):
             process.send(signal.SIGTERM)
             process.send(signal.SIGCONT)
             if not process.gone(STOP_SECONDS):
-                self.kill()
+                process.send(signal.SIGKILL)
+                process.gone(STOP_SECONDS)
 
     def kill(self) -> None:
         """End the server at once, as a crash would."""
@@ -198,47 +173,30 @@ class Server(ABC):
             process.send(signal.SIGKILL)
             process.gone(STOP_SECONDS)
 
-    def restart(self) -> None:
-        """Stop, and start again on the same ports and data."""
-        self.stop()
-        self.start()
-
     def pause(self) -> None:
         """Let the server stand still with its connections open, as one under load or swapping would."""
         if process := self.process:
             process.send(signal.SIGSTOP)
-            while process.alive and status(process.pid)[0] != "T":
+            while process.alive and process.status != psutil.STATUS_STOPPED:
                 time.sleep(0.01)
 
     def resume(self) -> None:
+        """Let a paused server go on."""
         if process := self.process:
             process.send(signal.SIGCONT)
 
     def request(
         self, method: str, path: str, body: Any = None, auth: tuple[str, str] | None = None
     ) -> tuple[int, dict[str, Any]]:
-        """Status and JSON of one request to the server's HTTP port; status 0 where nobody answers."""
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if auth:
-            headers["Authorization"] = "Basic " + base64.b64encode(":".join(auth).encode()).decode()
-        connection = http.client.HTTPConnection(LOOPBACK, self._port("http"), timeout=30)
-        try:
-            connection.request(method, path, None if body is None else json.dumps(body), headers)
-            answer = connection.getresponse()
-            read = answer.read()
-        except (OSError, http.client.HTTPException):
+        """Return the status and JSON of one request to the HTTP port; status 0 where nobody answers."""
+        address, accept = self.http_address + path, {"Accept": "application/json"}
+        try:  # straight to this machine: no proxy, and no certificates to load
+            answer = httpx.request(
+                method, address, json=body, auth=auth, headers=accept, timeout=30, trust_env=False, verify=False
+            )
+        except httpx.HTTPError:
             return 0, {}
-        finally:
-            connection.close()
         try:
-            return answer.status, json.loads(read or b"{}")
+            return answer.status_code, answer.json()
         except ValueError:
-            return answer.status, {}
-
-
-_children: list[subprocess.Popen[bytes]] = []
-
-
-def _abandon(child: "subprocess.Popen[bytes]") -> None:
-    """Keep the handle of a child that may outlive us, so that Python does not warn of it."""
-    _children.append(child)
+            return answer.status_code, {}
