@@ -29,7 +29,8 @@ from bench.reporting import report, run  # noqa: E402
 from cypher.engines.ladybug import EmbeddedStore  # noqa: E402
 from cypher.engines.neo4j import Neo4jStore, Server  # noqa: E402
 from cypher.engines.neo4j_vectors import index_of  # noqa: E402
-from docker.local_servers import NEO4J_5, NEO4J_2026, Artifact, Neo4jServer, Product  # noqa: E402
+from docker.maven import NEO4J_5, NEO4J_2026, Product  # noqa: E402
+from docker.neo4j_server import Neo4jServer  # noqa: E402
 from gnn.versions.active import active_id, served_model  # noqa: E402
 from gnn.versions.files import load_model, trained_bound  # noqa: E402
 from ingest.citations.link import KnownLaw, link  # noqa: E402
@@ -49,7 +50,7 @@ from search.text.index import open_text_index  # noqa: E402
 from search.text.options import Bm25Options  # noqa: E402
 from search.vectors.neo4j import filter_rows, for_cosine  # noqa: E402
 
-_APOC = tuple(Artifact("org.neo4j.procedure", name, "5.26.19") for name in ("apoc-core", "apoc-common"))
+_APOC = tuple(f"org.neo4j.procedure:{name}:5.26.19" for name in ("apoc-core", "apoc-common"))
 WITH_APOC = replace(NEO4J_5, name="Neo4j-APOC", plugins=(*NEO4J_5.plugins, *_APOC))
 """neo4j-graphrag's writer needs APOC, which Maven Central has for 5.26: the loads are measured there."""
 HITS = 100

@@ -22,7 +22,9 @@ from cypher.engines.ladybug import EmbeddedStore  # noqa: E402
 from cypher.engines.neo4j import Neo4jStore  # noqa: E402
 from cypher.engines.neo4j import Server as Neo4jAddress  # noqa: E402
 from cypher.graph import Store  # noqa: E402
-from docker.local_servers import NEO4J_2026, ElasticsearchServer, Neo4jServer  # noqa: E402
+from docker.elasticsearch_server import ElasticsearchServer  # noqa: E402
+from docker.maven import NEO4J_2026  # noqa: E402
+from docker.neo4j_server import Neo4jServer  # noqa: E402
 from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
 from ingest.loading.load import load_acts  # noqa: E402
 from ingest.readers.legi import FILE_PATTERN, read_act  # noqa: E402

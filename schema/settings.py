@@ -18,7 +18,7 @@ from schema.errors import BadSetting
 
 TOML_FILE = Path("lexgraph.toml")
 NO_OPTIONS = {"LEXGRAPH_SERVERS", "LEXGRAPH_AKN_DOCUMENTS", "LEXGRAPH_CRON"}
-"""Variables of the environment that are no options: of `docker.local_servers`, of the tests, of the compose file."""
+"""Variables of the environment that are no options: of `docker.maven`, of the tests, of the compose file."""
 _OF_KUBERNETES = re.compile(r"_SERVICE_(?:HOST|PORT)|_PORT_\d+_(?:TCP|UDP|SCTP)")
 """What Kubernetes tells every container of a service that is called lexgraph."""
 

@@ -16,7 +16,7 @@ import pytest
 from typer.main import get_command
 
 import lexgraph
-from docker.local_servers import ServerMissing
+from docker.maven import ServerMissing
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ import uvicorn
 
 from api.app import make_app, uvicorn_config
 from cypher.engines.open import open_store
-from docker.local_servers import Neo4jServer
+from docker.neo4j_server import Neo4jServer
 from gnn.versions.active import active_model
 from gnn.versions.serving import activate
 from schema.settings import Settings

@@ -11,7 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.app import make_app
-from docker.local_servers import NEO4J_2026, ElasticsearchServer, Neo4jServer
+from docker.elasticsearch_server import ElasticsearchServer
+from docker.maven import NEO4J_2026
+from docker.neo4j_server import Neo4jServer
 from gnn.versions.active import active_model
 from schema.settings import Settings
 from tests.api.conftest import answer

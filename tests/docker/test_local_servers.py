@@ -9,22 +9,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
-from docker import local_servers
-from docker.local_servers import (
-    ELASTICSEARCH,
-    NEO4J_5,
-    NEO4J_2026,
-    ElasticsearchServer,
-    Neo4jServer,
-    Process,
-    ServerFailed,
-    ServerMissing,
-    fetch,
-    find_java,
-    main,
-)
+from docker import java, local_servers
+from docker.elasticsearch_server import ElasticsearchServer
+from docker.java import find_java
+from docker.maven import ELASTICSEARCH, NEO4J_5, NEO4J_2026, ServerFailed, ServerMissing, fetch
+from docker.neo4j_server import Neo4jServer
+from docker.processes import Process
 from tests.support.disturbance import ROOT
 from tests.support.servers import OwnNeo4j, need, start_or_skip
 
@@ -61,14 +54,15 @@ def test_neo4j_keeps_its_data_ports_and_password(own_neo4j: OwnNeo4j) -> None:
 
     assert first is not None
     server.pause()
-    assert local_servers._status(first.pid)[0] == "T"
+    assert first.status == psutil.STATUS_STOPPED
     server.resume()
     assert server.query("RETURN 1") == [[1]]
 
     server.pause()
     again.stop()  # a server that stands still is stopped as well
     assert not server.running
-    assert Process.of(first.pid).born == ""
+    assert not first.alive
+    assert not first.group
     assert "Stopped" in server.log.read_text()
 
 
@@ -94,7 +88,7 @@ def test_start_prints_the_settings_to_use(
     """With servers that run already, which `make servers` leaves as they are."""
     before = neo4j_2026.process, elasticsearch_server.process
     monkeypatch.setattr(local_servers, "development_servers", lambda: (neo4j_2026, elasticsearch_server))
-    assert main(["start"]) == 0
+    local_servers.start()
     assert (neo4j_2026.process, elasticsearch_server.process) == before
     exports = dict(line.removeprefix("export ").split("=", 1) for line in capsys.readouterr().out.splitlines()[:4])
     assert exports == {
@@ -132,13 +126,14 @@ def test_elasticsearch_keeps_its_documents(tmp_path: Path) -> None:
         assert server.request("GET", "/kept/_doc/1")[1]["_source"] == {"text": "congé parental"}
         process = server.process
         assert process is not None
+        assert len(process.group) == 2
         if os.geteuid() == 0:
             assert Path(f"/proc/{process.pid}").stat().st_uid != 0
         server.wipe()
         assert server.request("GET", "/kept")[0] == 404
     finally:
         server.stop()
-    assert not local_servers._members(process.pid)  # its two processes are one group  # pyright: ignore[reportPrivateUsage]
+    assert not process.group
 
 
 def test_a_server_ends_with_the_run_that_asked_for_it(tmp_path: Path) -> None:
@@ -146,7 +141,7 @@ def test_a_server_ends_with_the_run_that_asked_for_it(tmp_path: Path) -> None:
     need(NEO4J_2026)
     home = tmp_path / "orphan"
     code = (
-        "import os; from pathlib import Path; from docker.local_servers import Neo4jServer\n"
+        "import os; from pathlib import Path; from docker.neo4j_server import Neo4jServer\n"
         f"server = Neo4jServer(home=Path({str(home)!r}), gds=False, short_lived=True); server.start(dies_with=os.getpid())\n"
         "print(server.process.pid, flush=True); os.kill(os.getpid(), 9)"
     )
@@ -182,8 +177,8 @@ def test_stop_without_a_start_does_nothing(tmp_path: Path) -> None:
 
 
 def _no_java(monkeypatch: pytest.MonkeyPatch, versions: dict[str, int]) -> None:
-    monkeypatch.setattr(local_servers, "_java_homes", lambda: [Path(home) for home in versions])
-    monkeypatch.setattr(local_servers, "_java_version", lambda java: versions[str(Path(java).parent.parent)])  # pyright: ignore
+    monkeypatch.setattr(java, "_java_homes", lambda: [Path(home) for home in versions])
+    monkeypatch.setattr(java, "java_version", lambda home: versions[str(home)])
 
 
 def test_java_is_chosen_by_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,13 +203,14 @@ def test_missing_java_is_one_line(versions: dict[str, int], there: str, monkeypa
     )
 
 
-def test_missing_maven_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_maven_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEXGRAPH_SERVERS", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ServerMissing, match=r"Neo4j 5\.26\.30 is downloaded by Maven, which is not installed"):
         fetch(NEO4J_5)
-    assert main(["fetch"]) == 69
-    assert capsys.readouterr().err.splitlines() == [
+    bare = subprocess.run([sys.executable, "-S", "-m", "docker.maven"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert bare.returncode == 69  # -S: it runs before any package is installed
+    assert bare.stderr.splitlines() == [
         "error: Neo4j 2026.05.0 is downloaded by Maven, which is not installed: apt-get install maven"
     ]
     assert [file.name for file in tmp_path.iterdir()] == [".lock"]  # nothing half-made
@@ -227,7 +223,7 @@ def test_tests_are_skipped_without_maven_and_fail_in_ci(
     monkeypatch.setenv("LEXGRAPH_SERVERS", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("CI", ci)
-    monkeypatch.setattr(local_servers, "find_java", lambda product: tmp_path)  # pyright: ignore
+    monkeypatch.setattr("docker.server.find_java", lambda product: tmp_path)  # pyright: ignore
     monkeypatch.setattr("tests.support.servers.find_java", lambda product: tmp_path)  # pyright: ignore
     with pytest.raises(outcome, match="apt-get install maven"):
         need(NEO4J_5)

@@ -9,7 +9,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 import lexgraph
-from docker.local_servers import ElasticsearchServer, Neo4jServer
+from docker.elasticsearch_server import ElasticsearchServer
+from docker.neo4j_server import Neo4jServer
 from schema.settings import Settings, load_settings
 from tests.gnn.conftest import question_sheets
 from tests.support.tiny_law import write_law, write_sheets

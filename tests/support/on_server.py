@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from cypher.engines.neo4j import Neo4jStore, Server
-from docker.local_servers import Neo4jServer
+from docker.neo4j_server import Neo4jServer
 from schema.settings import Settings
 
 

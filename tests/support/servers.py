@@ -15,17 +15,11 @@ from pathlib import Path
 import pytest
 from filelock import FileLock, Timeout
 
-from docker.local_servers import (
-    NEO4J_5,
-    NEO4J_2026,
-    ElasticsearchServer,
-    Neo4jServer,
-    Product,
-    Server,
-    ServerMissing,
-    fetch,
-    find_java,
-)
+from docker.elasticsearch_server import ElasticsearchServer
+from docker.java import find_java
+from docker.maven import NEO4J_5, NEO4J_2026, Product, ServerMissing, fetch
+from docker.neo4j_server import Neo4jServer
+from docker.server import Server
 
 SHARED_GRAPHS = ("neo4j_2026", "neo4j_5")
 OwnNeo4j = Callable[..., Neo4jServer]

@@ -22,7 +22,7 @@ from cypher.engines.neo4j_vectors import VectorStore
 from cypher.export.dump import canonical_dump
 from cypher.graph import Graph, Statements, Store
 from cypher.statements import statements
-from docker.local_servers import Neo4jServer
+from docker.neo4j_server import Neo4jServer
 from gnn.model.subgraph import exported_edges, subgraph_edges
 from gnn.versions.active import active_id, flip
 from ingest.loading.questions import load_questions, read_questions

@@ -18,7 +18,8 @@ from cypher.engines.ladybug import open_graph
 from cypher.engines.open import open_store
 from cypher.export.dump import canonical_dump
 from cypher.graph import Statements
-from docker.local_servers import NEO4J_2026, Neo4jServer
+from docker.maven import NEO4J_2026
+from docker.neo4j_server import Neo4jServer
 from ingest.loading.load import corpus_sha256
 from schema.errors import QueryTimeout, ServerUnavailable
 from tests.cypher.engines.test_release import may_mount, small_disk

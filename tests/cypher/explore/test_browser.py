@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from cypher.engines.neo4j import Neo4jStore
 from cypher.explore import browser_link as link_module
 from cypher.explore.browser_link import browser_link
-from docker.local_servers import Neo4jServer
+from docker.neo4j_server import Neo4jServer
 from ingest.sources import ingest
 from schema.errors import BadSetting, NotReady, ServerUnavailable
 from schema.labels import EDGES, NODES

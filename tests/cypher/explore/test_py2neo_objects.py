@@ -14,7 +14,7 @@ from py2neo.ogm import Repository
 from cypher.engines.neo4j import Neo4jStore
 from cypher.explore.py2neo_objects import Act, Article, Section, connect
 from cypher.export.dump import canonical_dump
-from docker.local_servers import Neo4jServer
+from docker.neo4j_server import Neo4jServer
 from ingest.sources import ingest
 from schema.errors import BadQuery, BadSetting, NotFound, NotReady, ServerUnavailable
 from schema.settings import Settings

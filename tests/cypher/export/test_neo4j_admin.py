@@ -13,7 +13,8 @@ from cypher.engines.neo4j import Neo4jStore
 from cypher.export.dump import canonical_dump
 from cypher.export.neo4j_admin import SCRIPT, write_import_files
 from cypher.graph import Graph
-from docker.local_servers import NEO4J_5, NEO4J_2026, Neo4jServer, Product
+from docker.maven import NEO4J_5, NEO4J_2026, Product
+from docker.neo4j_server import Neo4jServer
 from ingest.sources import ingest
 from schema.errors import BadSource, NotReady
 from schema.labels import EDGES, NODES

@@ -14,7 +14,8 @@ from starlette.testclient import TestClient
 
 from api.app import make_app
 from cypher.engines.open import open_store
-from docker.local_servers import ElasticsearchServer, Neo4jServer
+from docker.elasticsearch_server import ElasticsearchServer
+from docker.neo4j_server import Neo4jServer
 from gnn.model.document_tower_numpy import DocumentWeights
 from gnn.model.inductive import FEATURES, embedded
 from gnn.model.subgraph import EDGE_KINDS

@@ -9,7 +9,8 @@ from cypher.authority import authority_of, write_authority
 from cypher.engines.ladybug import open_graph
 from cypher.engines.neo4j import Neo4jGraph, Neo4jStore
 from cypher.engines.neo4j_gds import Gds
-from docker.local_servers import NEO4J_5, Neo4jServer
+from docker.maven import NEO4J_5
+from docker.neo4j_server import Neo4jServer
 from gnn.model.subgraph import EDGE_KINDS, SubgraphEdges, exported_edges, subgraph_edges
 from ingest.sources import ingest
 from search.corpus.corpus import Corpus

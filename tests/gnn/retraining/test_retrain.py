@@ -19,7 +19,7 @@ import pytest
 import gnn.retraining.retrain
 from cypher.engines.neo4j_vectors import property_of
 from cypher.engines.open import open_store
-from docker.local_servers import Neo4jServer
+from docker.neo4j_server import Neo4jServer
 from gnn.retraining.cron import trigger_of
 from gnn.retraining.gate import judge
 from gnn.versions.active import served_model

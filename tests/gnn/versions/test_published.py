@@ -8,7 +8,7 @@ import pytest
 from cypher.engines.neo4j_vectors import VectorStore, property_of
 from cypher.engines.open import open_store
 from cypher.graph import ReadableGraph
-from docker.local_servers import Neo4jServer
+from docker.neo4j_server import Neo4jServer
 from gnn.versions.active import active_id
 from gnn.versions.files import load_model, trained_bound
 from gnn.versions.serving import is_ready

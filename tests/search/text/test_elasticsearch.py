@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from cypher.engines.ladybug import EmbeddedStore, open_graph
-from docker.local_servers import ElasticsearchServer
+from docker.elasticsearch_server import ElasticsearchServer
 from ingest.loading.questions import read_questions
 from ingest.sources import ingest
 from runtime.circuit_breaker import Breaker
