@@ -11,7 +11,7 @@ from typing import Any, cast
 from ingest.readers.support.html import plain_text
 from schema.errors import BadSource, MissingFile
 from schema.identifiers import act_id, article_ids, normal_number, section_ids, section_number
-from schema.records import Act, ActTree, Article, Citation, OutsideKind, Read, Rejected, Section, Version
+from schema.records import Act, ActTree, Article, Citation, OutsideKind, Read, Rejected, Section, Wording
 
 FILE_PATTERN = "LEGITEXT*.json"
 _ACT = re.compile(r"^LEGITEXT\d{12}$")
@@ -131,14 +131,14 @@ def read_act(path: Path) -> ActTree:
         raise BadSource(path, "$.data", str(error)) from None
     reading = _Reading(path.name)
     _walk(reading, act, tree)
-    articles, citations, versions = _articles(reading, act)
+    articles, citations, wordings = _articles(reading, act)
     return ActTree(
         act,
         tuple(reading.sections),
         tuple(articles),
         tuple(citations),
         tuple(reading.rejected),
-        tuple(versions),
+        tuple(wordings),
         wordings_dated=True,
     )
 
@@ -254,11 +254,11 @@ def _check_node(node: object, ancestors: frozenset[str], siblings: set[str]) -> 
     return kind == "section"
 
 
-def _articles(reading: _Reading, act: Act) -> tuple[list[Article], list[Citation], list[Version]]:
+def _articles(reading: _Reading, act: Act) -> tuple[list[Article], list[Citation], list[Wording]]:
     identifiers = article_ids(act.id, ((n.data["data"]["num"], _permanent(n.data["data"])) for n in reading.articles))
     articles: list[Article] = []
     citations: list[Citation] = []
-    versions: list[Version] = []
+    wordings: list[Wording] = []
     taken: set[str] = set()
     for node, identifier in zip(reading.articles, identifiers, strict=True):
         data = node.data["data"]
@@ -284,7 +284,7 @@ def _articles(reading: _Reading, act: Act) -> tuple[list[Article], list[Citation
                     source_ids=tuple(sorted(set(_version_ids(data)))),
                 )
             )
-            versions += _versions(identifier, data)
+            wordings += _wordings(identifier, data)
         except _Reject as error:
             reading.reject(node.place, str(error), node.data)
             continue
@@ -292,7 +292,7 @@ def _articles(reading: _Reading, act: Act) -> tuple[list[Article], list[Citation
         for link in links:
             target, kind = link_target(link.href)
             citations.append(Citation(identifier, target, kind, text[link.start : link.end], link.start, link.end))
-    return articles, citations, versions
+    return articles, citations, wordings
 
 
 def link_target(href: str) -> tuple[str, OutsideKind]:
@@ -310,28 +310,28 @@ def link_target(href: str) -> tuple[str, OutsideKind]:
 def _version_ids(data: Json) -> Iterator[str]:
     yield data["id"]
     yield _permanent(data)
-    versions = data.get("articleVersions") or []
-    if not isinstance(versions, list):
+    wordings = data.get("articleVersions") or []
+    if not isinstance(wordings, list):
         raise _Reject("articleVersions is not a list")
-    for version in cast(list[Any], versions):
-        id = cast(Json, version).get("id") if isinstance(version, dict) else None
+    for wording in cast(list[Any], wordings):
+        id = cast(Json, wording).get("id") if isinstance(wording, dict) else None
         if isinstance(id, str):
             if not _is_whole(id):
                 raise _Reject("articleVersions holds half a character (a lone surrogate)")
             yield id
 
 
-def _versions(article: str, data: Json) -> Iterator[Version]:
-    """The earlier and later versions of an article: their days, as the file holds no text of them."""
+def _wordings(article: str, data: Json) -> Iterator[Wording]:
+    """The earlier and later wordings of an article: their days, as the file holds no text of them."""
     seen = {data["id"]}
     for found in cast(list[Any], data.get("articleVersions") or []):
-        version = cast(Json, found) if isinstance(found, dict) else {}
-        if not isinstance(version.get("id"), str) or version["id"] in seen or version.get("dateDebut") is None:
+        wording = cast(Json, found) if isinstance(found, dict) else {}
+        if not isinstance(wording.get("id"), str) or wording["id"] in seen or wording.get("dateDebut") is None:
             continue
-        seen.add(version["id"])
-        start, end = _epoch_date(version.get("dateDebut")), _epoch_date(version.get("dateFin"))
+        seen.add(wording["id"])
+        start, end = _epoch_date(wording.get("dateDebut")), _epoch_date(wording.get("dateFin"))
         if start is None or start != end:  # some were never in force
-            yield Version(article, version["id"], _text(version, "etat"), start, end)
+            yield Wording(article, wording["id"], _text(wording, "etat"), start, end)
 
 
 def _text(data: Json, name: str) -> str:
