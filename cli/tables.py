@@ -96,13 +96,9 @@ def measures_table(title: str, systems: Mapping[str, tuple[Mapping[str, Measured
 
 
 def heading_path(corpus: Corpus, headings: Mapping[str, str], titles: Mapping[str, str], position: int) -> list[str]:
-    """The act's title and the headings above an article, from the top down."""
-    path: list[str] = []
-    parent = int(corpus.article_parent[position])
-    while parent >= 0:
-        path.append(headings[corpus.sections[parent]])
-        parent = int(corpus.section_parent[parent])
-    return [titles[corpus.acts[-1 - parent]], *path[::-1]]
+    """Return the act's title and the headings above an article, from the top down."""
+    act, *sections = corpus.path_ids(int(corpus.article_parent[position]))
+    return [titles[act], *(headings[section] for section in sections)]
 
 
 def described_hits(graph: Graph, retriever: Retriever, hits: Sequence[Hit], query: str) -> list[dict[str, Any]]:
@@ -110,12 +106,7 @@ def described_hits(graph: Graph, retriever: Retriever, hits: Sequence[Hit], quer
     corpus = retriever.index.corpus
     passages = retriever.highlights(query, [hit.id for hit in hits])
     articles: dict[str, Row] = {row["id"]: row for row in graph.rows("articles_by_id", ids=[hit.id for hit in hits])}
-    above: set[str] = set()
-    for hit in hits:
-        parent = int(corpus.article_parent[hit.position])
-        while parent >= 0:
-            above.add(corpus.sections[parent])
-            parent = int(corpus.section_parent[parent])
+    above = {id for hit in hits for id in corpus.path_ids(int(corpus.article_parent[hit.position]))[1:]}
     headings = {row["id"]: row["heading"] for row in graph.rows("sections_by_id", ids=sorted(above))} if above else {}
     titles = {row["id"]: row["title"] for row in graph.rows("acts")}
     described: list[dict[str, Any]] = []

@@ -5,7 +5,7 @@ import urllib.error
 import urllib.request
 from urllib.parse import SplitResult, quote, urlsplit
 
-from cypher.address import bolt_address
+from cypher.engines.neo4j_address import bolt_address
 from schema.errors import BadSetting, NotReady, ServerUnavailable
 from schema.settings import Settings
 
