@@ -26,7 +26,7 @@ from cli.tables import (
 )
 from cypher.engines.open import open_store
 from cypher.export.dump import canonical_dump
-from cypher.graph import ReadableGraph, Store
+from cypher.graph import CheckLock, ReadableGraph, Store
 from gnn.versions.active import active_id, active_model, model_rows
 from gnn.versions.files import read_card
 from gnn.versions.shared_folder import fetch_model
@@ -44,8 +44,8 @@ from search.text.open import text_server
 from search.text.options import Bm25Options
 
 if TYPE_CHECKING:
-    from gnn.evaluation.compare import Comparison
     from gnn.recipe import Recipe
+    from gnn.workspace import Workspace
 
 SERVICE_PUBLIC = "service-public"
 
@@ -86,6 +86,15 @@ class _Run:
     def index(self, graph: ReadableGraph) -> TextIndex:
         sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
         return open_text_index(self.home, sha256, self.bm25, server=text_server(self.settings))
+
+    def workspace(self, graph: ReadableGraph, recipe: "Recipe", check_lock: CheckLock = lambda: None) -> "Workspace":
+        from gnn.workspace import Workspace
+        from ingest.loading.questions import read_questions
+        from search.corpus.read import steady_law
+
+        with steady_law(graph):
+            index, questions = self.index(graph), read_questions(graph, recipe.questions)
+        return Workspace(self.store, graph, index, questions, self.shelf, self.settings.threads, check_lock, self.progress)
 
 
 @app.callback()
@@ -223,37 +232,18 @@ def train(
     On several processors or machines: `torchrun --nproc-per-node 2 -m lexgraph train`.
     """
     from gnn.recipe import load_recipe
-    from gnn.training.distributed import ranks
-    from gnn.training.loop import dismiss, follow
-    from gnn.training.train import train_recipe
-    from ingest.loading.questions import read_questions
-    from search.corpus.read import read_corpus, steady_law
+    from gnn.training.distributed import processes
+    from gnn.training.loop import follow
+    from gnn.training.train import train as train_versions
 
     run: _Run = context.obj
     chosen = load_recipe(recipe or run.settings.recipe)
-    with ranks() as team:
-        if not team.leads:
-            follow(team)
+    with processes() as process:
+        if not process.leads:
+            follow(process)
             return
         with run.graph() as graph, run.store.exclusive("models") as check_lock:
-            with steady_law(graph):
-                index = run.index(graph)
-                _, text = read_corpus(graph)
-                questions = read_questions(graph, chosen.questions)
-            report = train_recipe(
-                run.store,
-                graph,
-                index,
-                text,
-                questions,
-                chosen,
-                shelf=run.shelf,
-                threads=run.settings.threads,
-                ranks=team,
-                check_lock=check_lock,
-                progress=run.progress,
-            )
-        dismiss(team)
+            report = train_versions(run.workspace(graph, chosen, check_lock), chosen, process)
     for id in report.trained:
         out.print(f"trained {id}")
     out.print(f"active: {report.active}" + ("" if report.trained else " (nothing changed)"))
@@ -278,29 +268,11 @@ def _retrain(run: _Run, recipe: str | None) -> tuple[int, str]:
     from gnn.recipe import load_recipe
     from gnn.retraining.retrain import Gate
     from gnn.retraining.retrain import retrain as retrain_once
-    from ingest.loading.questions import read_questions
-    from search.corpus.read import read_corpus, steady_law
 
     chosen = load_recipe(recipe or run.settings.recipe)
     gate = Gate(run.settings.gate_metric, run.settings.gate_significance)
     with run.store.exclusive("models") as check_lock, run.graph() as graph:
-        with steady_law(graph):
-            index = run.index(graph)
-            _, text = read_corpus(graph)
-            questions = read_questions(graph, chosen.questions)
-        report = retrain_once(
-            run.store,
-            graph,
-            index,
-            text,
-            questions,
-            chosen,
-            gate,
-            shelf=run.shelf,
-            threads=run.settings.threads,
-            check_lock=check_lock,
-            progress=run.progress,
-        )
+        report = retrain_once(run.workspace(graph, chosen, check_lock), chosen, gate)
     where = "" if report.record is None else f"; {report.record}"
     return report.outcome.value, f"{report.outcome.name.lower()}: {report.reason}; {report.model}{where}"
 
@@ -432,21 +404,30 @@ def evaluate(
 ) -> None:
     """Compare all systems on questions with known answers, or on acts that are known to transpose directives."""
     from gnn.evaluation.compare import curves
-    from gnn.versions.identity import model_ids
+    from gnn.evaluation.compare import evaluate as evaluate_systems
+    from gnn.recipe import load_recipe
+    from gnn.versions.active import active_recipe
+    from ingest.loading.questions import read_questions
+    from ingest.questions_jsonl import read_questions_file
 
     run: _Run = context.obj
     if benchmark is not None:
         _evaluate_acts(run, benchmark, transpositions, basis, json_)
         return
-    tables, chosen = _compare(run, questions, split, recipe)
-    main = next(iter(tables.values()))
-    if picture:
-        from gnn.evaluation.plot import draw
-        from ingest.loading.questions import read_questions
+    with run.graph() as graph:
+        in_use = None if recipe else active_recipe(run.home, graph, run.shelf)
+        chosen = in_use or load_recipe(recipe or run.settings.recipe)
+        workspace = run.workspace(graph, chosen)
+        if questions.endswith(".jsonl"):
+            asked = read_questions_file(Path(questions), workspace.corpus.article_position)
+        else:
+            asked = read_questions(graph, questions)
+        tables = evaluate_systems(workspace, chosen, asked, source=questions, part=split)
+        main = next(iter(tables.values()))
+        if picture:
+            from gnn.evaluation.plot import draw
 
-        with run.graph() as graph:
-            ids = model_ids(chosen, run.index(graph).key, read_questions(graph, chosen.questions))
-        draw(main, curves(run.home, chosen, ids), picture)
+            draw(main, curves(workspace, chosen), picture)
     if json_:
         extra = {name: table.as_json() for name, table in tables.items() if table is not main}
         print(json.dumps(main.as_json() | extra, ensure_ascii=False))
@@ -458,57 +439,22 @@ def evaluate(
 
 
 def _evaluate_acts(run: _Run, benchmark: str, transpositions: Path | None, basis: str, json_: bool) -> None:
-    from gnn.evaluation.compare_acts import compare_home
+    from search.acts.benchmark import read_transpositions
+    from search.acts.compare import compare_acts
+    from search.acts.similar import SimilarActs
+    from search.acts.views import open_act_texts
 
     if benchmark != "eu-lu":
         raise BadQuery(f"no benchmark {benchmark!r}; there is: eu-lu")
     if transpositions is None:
         raise BadQuery("name the table of known pairs by --transpositions")
     with run.graph() as graph:
-        rows = compare_home(run.settings, graph, transpositions, basis, progress=run.progress)
+        similar = SimilarActs(open_act_texts(run.home, graph.rows("graph_row")[0]["corpus_sha256"]))
+    rows = compare_acts(similar, read_transpositions(transpositions, similar.texts.position, basis), progress=run.progress)
     if json_:
         print(json.dumps({row.name: row.measures for row in rows}))
     else:
         _wide().print(act_systems_table(f"{benchmark}, {basis} pairs", rows))
-
-
-def _compare(run: _Run, source: str, part: str, recipe: str | None) -> "tuple[dict[str, Comparison], Recipe]":
-    from gnn.evaluation.compare import compare
-    from gnn.recipe import load_recipe
-    from gnn.versions.files import recipe_of
-    from gnn.versions.identity import model_ids
-    from ingest.loading.questions import read_questions
-    from ingest.questions_jsonl import read_questions_file
-    from search.questions import PARTS, TITLE, WITH_DESCRIPTION, of_split
-
-    if part not in PARTS:
-        raise BadQuery(f"no part {part!r} of the questions; there are: {', '.join(PARTS)}")
-    with run.graph() as graph:
-        index = run.index(graph)
-        active = None if recipe else active_id(graph)
-        if active is not None:
-            fetch_model(run.home, run.shelf, active)
-        # Without a name, the recipe as the active model was trained, whatever its file says by now.
-        chosen = recipe_of(run.home, active) if active else load_recipe(recipe or run.settings.recipe)
-        trained_on = read_questions(graph, chosen.questions)
-        from_file = source.endswith(".jsonl")
-        asked = [] if from_file else read_questions(graph, source)
-        if from_file:
-            asked = read_questions_file(Path(source), index.corpus.article_position)
-        elif not asked:
-            raise NotReady(f"no questions from {source!r} in the graph: run `lexgraph ingest`, or name a .jsonl file")
-        versions = model_ids(chosen, index.key, trained_on)
-        run_one = partial(
-            compare, run.home, graph, index, chosen, versions, source=source, threads=run.settings.threads, progress=run.progress
-        )
-        if from_file:
-            return {"": run_one(asked, split=chosen.splits[0], part="all")}, chosen
-        tables: dict[str, Comparison] = {}
-        for way in (WITH_DESCRIPTION, TITLE):
-            for split in chosen.splits:
-                name = split if way == WITH_DESCRIPTION else f"{split}, {way} alone"
-                tables[name] = run_one(of_split(asked, split, part), split=split, part=part, asked=way)
-        return tables, chosen
 
 
 @app.command()

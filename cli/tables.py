@@ -21,7 +21,7 @@ from search.retrieval import Retriever
 from search.text.snippets import snippet
 
 if TYPE_CHECKING:
-    from gnn.evaluation.compare_acts import Row as ActSystem
+    from search.acts.compare import Row as ActSystem
 
 _LIST_NAMES = {
     "bm25": "BM25",
