@@ -17,7 +17,7 @@ from api.graphql.pagination import DEFAULT_PAGE
 from api.graphql.search import SearchConnection, SearchFilter, SimilarAct, answer, similar_acts
 from schema.errors import BadQuery, LexgraphError
 from schema.identifiers import MAX_LENGTH, normal_number
-from search.retrieval import Mode
+from search.modes import Mode
 
 _LOG = logging.getLogger(__name__)
 MOST_ACTS = 1000

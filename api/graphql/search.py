@@ -16,8 +16,8 @@ from api.snapshot import Snapshot
 from schema.errors import BadQuery
 from schema.filter import Filter
 from search.acts.similar import SimilarAct as Found
+from search.modes import Mode
 from search.ranking.hits import Hits
-from search.retrieval import Mode
 from search.text.snippets import Snippet as Passage
 from search.text.snippets import snippet
 

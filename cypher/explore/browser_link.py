@@ -71,3 +71,10 @@ def _check(http_address: str) -> None:
         raise ServerUnavailable(
             f"nothing answers at {http_address} ({reason}): is Neo4j running? LEXGRAPH_GRAPH_HTTP names its HTTP address"
         ) from None
+
+
+def open_link(link: str) -> bool:
+    """Open a link in the web browser; whether there is one."""
+    import webbrowser
+
+    return webbrowser.open(link)

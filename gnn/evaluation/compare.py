@@ -16,8 +16,9 @@ from gnn.workspace import Workspace
 from schema.errors import BadQuery, NotReady
 from schema.records import Question
 from search.evaluation import Judged, Measured, Scores, all_ranks, measures_of, recall_curve, with_intervals
+from search.modes import Mode
 from search.questions import PARTS, TITLE, WITH_DESCRIPTION, judged, of_split
-from search.retrieval import Mode, Retriever
+from search.retrieval import Retriever
 
 
 @dataclass(frozen=True, slots=True)

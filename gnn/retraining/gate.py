@@ -11,7 +11,8 @@ from scipy.stats import permutation_test
 
 from search.corpus.corpus import Corpus
 from search.evaluation import Judged, measure, ranks_of, recall
-from search.retrieval import Mode, Retriever
+from search.modes import Mode
+from search.retrieval import Retriever
 
 LEAST_OF_ACT = 5
 """Fewest questions on an act for its recall to count."""

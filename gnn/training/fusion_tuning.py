@@ -8,9 +8,10 @@ import numpy as np
 from runtime.progress import Progress, silent
 from search.coordinate_search import PASSES, coordinate_search
 from search.evaluation import Judged, measure, ranks_of
+from search.modes import Mode
 from search.ranking.fusion import Scores, standard_scores, weighted
 from search.ranking.tree_pooling import PoolingWeights, TreePooling
-from search.retrieval import Mode, Retriever
+from search.retrieval import Retriever
 
 START = {"vector": 1.0, "bm25": 0.25, "section": 0.75, "questions": 1.0, "authority": 0.1}
 GRID = {

@@ -137,14 +137,15 @@ def _publish(vectors: VectorStore, corpus: Corpus, model: VectorModel, bound: fl
     return written
 
 
-def need_version(graph: Graph, id: str) -> None:
-    """Check that the graph names a version.
+def need_version(graph: Graph, id: str) -> str:
+    """Return an identifier that the graph names a version by.
 
     Raises:
         NotFound: it names no such one.
     """
     if id not in {row["id"] for row in model_rows(graph)}:
         raise NotFound(f"no model {id}; `lexgraph models` lists them")
+    return id
 
 
 def activate(store: Store, id: str) -> str | None:

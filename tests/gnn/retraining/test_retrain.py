@@ -27,7 +27,8 @@ from schema.errors import BadSetting, GraphBusy
 from schema.filter import Filter
 from search.arrays import Matrix
 from search.evaluation import Judged
-from search.retrieval import Mode, Retriever
+from search.modes import Mode
+from search.retrieval import Retriever
 from tests.gnn.conftest import question_sheets
 from tests.support.commands import Lexgraph, load_tiny_law, recipe_file
 from tests.support.disturbance import ROOT, digests

@@ -31,8 +31,9 @@ from schema.errors import BadSetting, NotReady
 from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.read import read_corpus
+from search.modes import Mode
 from search.questions import of_split
-from search.retrieval import Mode, Retriever
+from search.retrieval import Retriever
 from search.text.index import TextIndex, build_text_index, open_text_index
 from search.text.options import Bm25Options
 from tests.gnn.conftest import small_recipe
