@@ -478,7 +478,7 @@ def _compare(run: _Run, source: str, part: str, recipe: str | None) -> "tuple[di
     from gnn.versions.files import recipe_of
     from gnn.versions.identity import model_ids
     from ingest.loading.questions import read_questions
-    from ingest.questions_jsonl import read_questions_file
+    from ingest.readers.jsonl import read_questions_file
     from search.questions import PARTS, TITLE, WITH_DESCRIPTION, of_split
 
     if part not in PARTS:
