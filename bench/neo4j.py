@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
 
-from neo4j import Driver, GraphDatabase  # noqa: E402
+from neo4j import Driver, GraphDatabase  # noqa: E402, I001
 from neo4j_graphrag.components.kg_writer import Neo4jWriter  # noqa: E402
 from neo4j_graphrag.components.types import Neo4jGraph, Neo4jNode, Neo4jRelationship  # noqa: E402
 from neo4j_graphrag.retrievers import HybridRetriever  # noqa: E402
@@ -35,7 +35,7 @@ from gnn.versions.active import active_id, served_model  # noqa: E402
 from gnn.versions.files import load_model, trained_bound  # noqa: E402
 from ingest.citations.link import KnownLaw, link  # noqa: E402
 from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
-from ingest.loading.difference import row_of  # noqa: E402
+from cypher.rows import row_of  # noqa: E402
 from ingest.loading.load import load_acts  # noqa: E402
 from ingest.loading.questions import read_questions  # noqa: E402
 from ingest.readers.legi import FILE_PATTERN, read_act  # noqa: E402
@@ -127,7 +127,7 @@ def as_rows(trees: Sequence[ActTree]) -> Plain:
     """What a loop without any question loads: the records as they are."""
     ids = KnownLaw()
     ids.add_trees(trees)
-    nodes: dict[str, list[dict[str, Any]]] = {"Act": [], "Section": [], "Article": [], "Version": [], "Outside": []}
+    nodes: dict[str, list[dict[str, Any]]] = {"Act": [], "Section": [], "Article": [], "Wording": [], "Outside": []}
     edges: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     outside: dict[str, str] = {}
 
@@ -138,9 +138,9 @@ def as_rows(trees: Sequence[ActTree]) -> Plain:
         act = tree.act.id
         for label, records in (("Act", [tree.act]), ("Section", tree.sections), ("Article", tree.articles)):
             nodes[label] += map(row_of, records)
-        nodes["Version"] += map(row_of, tree.versions)
-        for version in tree.versions:
-            join("HAS_VERSION", "Article", "Version", {"a": version.article_id, "b": version.id, "p": {}})
+        nodes["Wording"] += map(row_of, tree.wordings)
+        for wording in tree.wordings:
+            join("HAS_WORDING", "Article", "Wording", {"a": wording.article_id, "b": wording.id, "p": {}})
         for label, records in (("Section", tree.sections), ("Article", tree.articles)):
             for record in records:
                 parent = "Act" if record.parent_id == act else "Section"

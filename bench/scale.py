@@ -110,7 +110,7 @@ def _copies(trees: list[ActTree], number: int) -> Iterator[ActTree]:
                 for a in tree.articles
             ),
             tuple(replace(c, article_id=own(c.article_id), target=c.target + mark) for c in tree.citations),
-            versions=tuple(replace(v, article_id=own(v.article_id), source_id=v.source_id + mark) for v in tree.versions),
+            wordings=tuple(replace(v, article_id=own(v.article_id), source_id=v.source_id + mark) for v in tree.wordings),
         )
 
 

@@ -5,8 +5,6 @@ from typing import TypeVar
 
 BATCH = 2000
 """Rows in one statement."""
-
-
 _T = TypeVar("_T")
 
 

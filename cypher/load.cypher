@@ -1,4 +1,4 @@
-// Writing law: whole batches of rows at a time. A date comes as ISO text, "" where there is none.
+// Writing law: whole batches of rows at a time.
 
 // name: graph_row
 MATCH (g:Graph {id: 'graph'})
@@ -17,46 +17,18 @@ MATCH (g:Graph {id: 'graph'}) SET g.corpus_sha256 = $sha256;
 MATCH (g:Graph {id: 'graph'}) SET g.questions_sha256 = $sha256;
 
 // name: sources
-MATCH (s:Source)
-RETURN s.id AS id, s.collection AS collection, s.reader AS reader, s.rank AS rank, s.sha256 AS sha256, s.records AS records,
-       s.rejected AS rejected, s.passed_over AS passed_over, s.waits_since AS waits_since
-ORDER BY id;
+MATCH (s:Source) RETURN {{Source s}} ORDER BY id;
 
-// name: delete_sources
-UNWIND $ids AS id MATCH (s:Source {id: id}) DELETE s;
-
-// name: create_sources
-UNWIND $rows AS r
-CREATE (:Source {id: r.id, collection: r.collection, reader: r.reader, rank: r.rank, sha256: r.sha256, records: r.records,
-  rejected: r.rejected, passed_over: r.passed_over, waits_since: r.waits_since});
+// name: create_{label}s
+// for label: Source, Act, Section, Article, Question
+UNWIND $rows AS r CREATE (:{{label}} {{{label <- r}}});
 
 // name: forget_source_sha256
 // The files will be read again.
 UNWIND $ids AS id MATCH (s:Source {id: id}) SET s.sha256 = '';
 
-// name: create_acts
-UNWIND $rows AS r
-CREATE (:Act {
-  id: r.id, jurisdiction: r.jurisdiction, kind: r.kind, title: r.title, language: r.language, status: r.status,
-  valid_from: CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
-  valid_to: CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
-  eli: r.eli, celex: r.celex, source: r.source, source_id: r.source_id, licence: r.licence, short_title: r.short_title,
-  published: CASE WHEN r.published = '' THEN NULL ELSE date(r.published) END,
-  updated: CASE WHEN r.updated = '' THEN NULL ELSE date(r.updated) END,
-  subjects: r.subjects, preamble: r.preamble, file: '', law_sha256: '', tree_sha256: ''
-});
-
 // name: update_acts
-UNWIND $rows AS r
-MATCH (a:Act {id: r.id})
-SET a.jurisdiction = r.jurisdiction, a.kind = r.kind, a.title = r.title, a.language = r.language, a.status = r.status,
-    a.valid_from = CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
-    a.valid_to = CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
-    a.eli = r.eli, a.celex = r.celex, a.source = r.source, a.source_id = r.source_id, a.licence = r.licence,
-    a.short_title = r.short_title,
-    a.published = CASE WHEN r.published = '' THEN NULL ELSE date(r.published) END,
-    a.updated = CASE WHEN r.updated = '' THEN NULL ELSE date(r.updated) END,
-    a.subjects = r.subjects, a.preamble = r.preamble, a.tree_sha256 = '';
+UNWIND $rows AS r MATCH (a:Act {id: r.id}) SET {{a: Act <- r}}, a.tree_sha256 = '';
 
 // name: open_acts
 // Until an act is sealed again, it does not count as loaded.
@@ -68,97 +40,28 @@ UNWIND $rows AS r
 MATCH (a:Act {id: r.id})
 SET a.file = r.file, a.law_sha256 = r.law_sha256, a.tree_sha256 = r.tree_sha256;
 
-// name: delete_acts
-UNWIND $ids AS id MATCH (a:Act {id: id}) DETACH DELETE a;
+// name: delete_{label}s
+// for label: Source, Act, Section, Article, Wording, Question
+UNWIND $ids AS id MATCH (n:{{label}} {id: id}) DETACH DELETE n;
 
-// name: create_sections
-UNWIND $rows AS r
-CREATE (:Section {
-  id: r.id, act_id: r.act_id, number: r.number, heading: r.heading, level: r.level, status: r.status,
-  valid_from: CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
-  valid_to: CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
-  source_id: r.source_id, source_ids: r.source_ids, text: r.text
-});
+// name: update_{label}s
+// for label: Section, Article, Wording
+UNWIND $rows AS r MATCH (n:{{label}} {id: r.id}) SET {{n: label <- r}};
 
-// name: update_sections
-UNWIND $rows AS r
-MATCH (s:Section {id: r.id})
-SET s.act_id = r.act_id, s.number = r.number, s.heading = r.heading, s.level = r.level, s.status = r.status,
-    s.valid_from = CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
-    s.valid_to = CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
-    s.source_id = r.source_id, s.source_ids = r.source_ids, s.text = r.text;
-
-// name: delete_sections
-UNWIND $ids AS id MATCH (s:Section {id: id}) DETACH DELETE s;
-
-// name: create_articles
-// Nobody cites them yet (`UNCITED` in `cypher.authority`).
-UNWIND $rows AS r
-CREATE (:Article {
-  id: r.id, act_id: r.act_id, number: r.number, heading: r.heading, text: r.text, language: r.language, status: r.status,
-  valid_from: CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
-  valid_to: CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
-  source_id: r.source_id, source_ids: r.source_ids, text_sha256: r.text_sha256,
-  authority: 0.15
-});
-
-// name: update_articles
-UNWIND $rows AS r
-MATCH (a:Article {id: r.id})
-SET a.act_id = r.act_id, a.number = r.number, a.heading = r.heading, a.text = r.text, a.language = r.language,
-    a.status = r.status,
-    a.valid_from = CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
-    a.valid_to = CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
-    a.source_id = r.source_id, a.source_ids = r.source_ids, a.text_sha256 = r.text_sha256;
-
-// name: delete_articles
-UNWIND $ids AS id MATCH (a:Article {id: id}) DETACH DELETE a;
-
-// name: create_versions
+// name: create_wordings
 UNWIND $rows AS r
 MATCH (a:Article {id: r.article_id})
-CREATE (a)-[:HAS_VERSION]->(:Version {
-  id: r.id, article_id: r.article_id, source_id: r.source_id, status: r.status,
-  valid_from: CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
-  valid_to: CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
-  text: r.text, text_sha256: r.text_sha256
-});
+CREATE (a)-[:HAS_WORDING]->(:Wording {{{Wording <- r}}});
 
-// name: update_versions
+// name: delete_{child}_parents
+// for child: Section, Article
+UNWIND $ids AS id MATCH (:Act|Section)-[c:CONTAINS]->(n:{{child}} {id: id}) DELETE c;
+
+// name: create_{parent}_contains_{child}
+// for parent: Act, Section
+// for child: Section, Article
 UNWIND $rows AS r
-MATCH (v:Version {id: r.id})
-SET v.status = r.status,
-    v.valid_from = CASE WHEN r.valid_from = '' THEN NULL ELSE date(r.valid_from) END,
-    v.valid_to = CASE WHEN r.valid_to = '' THEN NULL ELSE date(r.valid_to) END,
-    v.text = r.text, v.text_sha256 = r.text_sha256;
-
-// name: delete_versions
-UNWIND $ids AS id MATCH (v:Version {id: id}) DETACH DELETE v;
-
-// name: delete_section_parents
-UNWIND $ids AS id MATCH (:Act|Section)-[c:CONTAINS]->(s:Section {id: id}) DELETE c;
-
-// name: delete_article_parents
-UNWIND $ids AS id MATCH (:Act|Section)-[c:CONTAINS]->(a:Article {id: id}) DELETE c;
-
-// name: create_act_contains_section
-UNWIND $rows AS r
-MATCH (p:Act {id: r.parent}) MATCH (c:Section {id: r.child})
-CREATE (p)-[:CONTAINS {position: r.position}]->(c);
-
-// name: create_act_contains_article
-UNWIND $rows AS r
-MATCH (p:Act {id: r.parent}) MATCH (c:Article {id: r.child})
-CREATE (p)-[:CONTAINS {position: r.position}]->(c);
-
-// name: create_section_contains_section
-UNWIND $rows AS r
-MATCH (p:Section {id: r.parent}) MATCH (c:Section {id: r.child})
-CREATE (p)-[:CONTAINS {position: r.position}]->(c);
-
-// name: create_section_contains_article
-UNWIND $rows AS r
-MATCH (p:Section {id: r.parent}) MATCH (c:Article {id: r.child})
+MATCH (p:{{parent}} {id: r.parent}) MATCH (c:{{child}} {id: r.child})
 CREATE (p)-[:CONTAINS {position: r.position}]->(c);
 
 // name: delete_next
@@ -175,20 +78,11 @@ UNWIND $ids AS id MATCH (:Article {id: id})-[c:CITES]->() DELETE c;
 // name: delete_outside_citations
 UNWIND $ids AS id MATCH (:Article {id: id})-[c:CITES_OUTSIDE]->(:Outside) DELETE c;
 
-// name: create_article_citations
+// name: create_{label}_citations
+// for label: Article, Section, Act
 UNWIND $rows AS r
-MATCH (a:Article {id: r.article}) MATCH (b:Article {id: r.target})
-CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind, cited: r.cited}]->(b);
-
-// name: create_section_citations
-UNWIND $rows AS r
-MATCH (a:Article {id: r.article}) MATCH (b:Section {id: r.target})
-CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind, cited: r.cited}]->(b);
-
-// name: create_act_citations
-UNWIND $rows AS r
-MATCH (a:Article {id: r.article}) MATCH (b:Act {id: r.target})
-CREATE (a)-[:CITES {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind, cited: r.cited}]->(b);
+MATCH (a:Article {id: r.article}) MATCH (b:{{label}} {id: r.target})
+CREATE (a)-[:CITES {{{CITES <- r}}}]->(b);
 
 // name: merge_outside
 UNWIND $rows AS r
@@ -198,7 +92,7 @@ SET o.kind = r.kind;
 // name: create_outside_citations
 UNWIND $rows AS r
 MATCH (a:Article {id: r.article}) MATCH (o:Outside {id: r.target})
-CREATE (a)-[:CITES_OUTSIDE {text: r.text, start: r.start, `end`: r.`end`, kind: r.kind}]->(o);
+CREATE (a)-[:CITES_OUTSIDE {{{CITES_OUTSIDE <- r}}}]->(o);
 
 // name: delete_relations
 UNWIND $ids AS id MATCH (:Act {id: id})-[r:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(:Act) DELETE r;
@@ -211,43 +105,19 @@ UNWIND $rows AS r
 MATCH (a:Act {id: r.act}) MATCH (b:Act {id: r.target})
 CREATE (a)-[:CITES {text: r.evidence, start: 0, `end`: 0, kind: r.basis, cited: r.cited}]->(b);
 
-// name: create_transposes
+// name: create_{type}
+// for type: TRANSPOSES, AMENDS, REPEALS, CONSOLIDATES
 UNWIND $rows AS r
 MATCH (a:Act {id: r.act}) MATCH (b:Act {id: r.target})
-CREATE (a)-[:TRANSPOSES {basis: r.basis, evidence: r.evidence, confidence: r.confidence, cited: r.cited}]->(b);
-
-// name: create_amends
-UNWIND $rows AS r
-MATCH (a:Act {id: r.act}) MATCH (b:Act {id: r.target})
-CREATE (a)-[:AMENDS {basis: r.basis, evidence: r.evidence, confidence: r.confidence, cited: r.cited}]->(b);
-
-// name: create_repeals
-UNWIND $rows AS r
-MATCH (a:Act {id: r.act}) MATCH (b:Act {id: r.target})
-CREATE (a)-[:REPEALS {basis: r.basis, evidence: r.evidence, confidence: r.confidence, cited: r.cited}]->(b);
-
-// name: create_consolidates
-UNWIND $rows AS r
-MATCH (a:Act {id: r.act}) MATCH (b:Act {id: r.target})
-CREATE (a)-[:CONSOLIDATES {basis: r.basis, evidence: r.evidence, confidence: r.confidence, cited: r.cited}]->(b);
+CREATE (a)-[:{{type}} {{{type <- r}}}]->(b);
 
 // name: create_relates_outside
 UNWIND $rows AS r
 MATCH (a:Act {id: r.act}) MATCH (o:Outside {id: r.target})
-CREATE (a)-[:RELATES_OUTSIDE {type: r.type, basis: r.basis, evidence: r.evidence, confidence: r.confidence}]->(o);
+CREATE (a)-[:RELATES_OUTSIDE {{{RELATES_OUTSIDE <- r}}}]->(o);
 
 // name: delete_lone_outside
 MATCH (o:Outside) WHERE NOT EXISTS { MATCH (:Article|Act)-[:CITES_OUTSIDE|RELATES_OUTSIDE]->(o) } DELETE o;
-
-// name: delete_questions
-UNWIND $ids AS id MATCH (q:Question {id: id}) DETACH DELETE q;
-
-// name: create_questions
-UNWIND $rows AS r
-CREATE (:Question {
-  id: r.id, text: r.text, description: r.description, source: r.source,
-  split: r.split, split_by_dossier: r.split_by_dossier, file: r.file
-});
 
 // name: set_question_files
 UNWIND $rows AS r MATCH (q:Question {id: r.id}) SET q.file = r.file;

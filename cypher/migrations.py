@@ -1,124 +1,103 @@
-"""How a graph of an older schema becomes one of this program's, engine by engine."""
+"""How a graph of an older schema becomes one of this program's.
 
-from dataclasses import dataclass
+Labels, properties and pairs of labels that a graph lacks follow from `schema.labels`; what does not is a `Migration`.
+"""
 
-from schema.labels import EDGES, NODES, EdgeType, NodeLabel
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from schema.labels import NODES, EdgeType, NodeLabel, PropertyType
+
+_DEFAULTS: dict[PropertyType, str] = {"STRING": "''", "STRING[]": "[]", "INT64": "0"}
+"""What a property that is added has in the nodes that there are, as a literal; any other is null."""
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """The step to ``version`` from the one before: what each engine runs. Every statement may run twice."""
+    """The step to ``version`` from the one before, as far as it does not follow from the schema.
+
+    Attributes:
+        renamed: labels and edge types by their old names.
+        embedded, neo4j: statements of each engine; every one may run twice.
+    """
 
     version: int
+    renamed: dict[str, str] = field(default_factory=dict[str, str])
     embedded: tuple[str, ...] = ()
     neo4j: tuple[str, ...] = ()
 
 
 def table_of_node(node: NodeLabel) -> str:
-    """The embedded engine's table of a label."""
+    """Return the statement that makes the embedded engine's table of a label."""
     columns = ", ".join(f"`{name}` {kind}" for name, kind in node.properties.items())
     return f"CREATE NODE TABLE IF NOT EXISTS {node.name}({columns}, PRIMARY KEY(id))"
 
 
 def table_of_edge(edge: EdgeType) -> str:
-    """The embedded engine's table of an edge type."""
+    """Return the statement that makes the embedded engine's table of an edge type."""
     pairs = ", ".join(f"FROM {a} TO {b}" for a, b in edge.pairs)
     columns = "".join(f", `{name}` {kind}" for name, kind in edge.properties.items())
     return f"CREATE REL TABLE IF NOT EXISTS {edge.name}({pairs}{columns})"
 
 
-def constraint(label: str) -> str:
-    """A server's constraint that identifiers are unique, which is their index as well."""
-    return f"CREATE CONSTRAINT {label.lower()}_id IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE"
+def table_changes(table: NodeLabel | EdgeType, columns: set[str]) -> Iterator[str]:
+    """Yield what brings a table of the embedded engine with these columns to the schema."""
+    for name, kind in table.properties.items():
+        if name not in columns:
+            default = f" DEFAULT {_DEFAULTS[kind]}" if kind in _DEFAULTS else ""
+            yield f"ALTER TABLE {table.name} ADD `{name}` {kind}{default}"
+    yield from (f"ALTER TABLE {table.name} DROP `{name}`" for name in sorted(columns - table.properties.keys()))
+    if isinstance(table, EdgeType):
+        yield from (f"ALTER TABLE {table.name} ADD IF NOT EXISTS FROM {a} TO {b}" for a, b in table.pairs)
 
 
-def index(label: str, name: str) -> str:
-    """A server's index of a property that statements look nodes up by."""
-    return f"CREATE INDEX {label.lower()}_{name} IF NOT EXISTS FOR (n:{label}) ON (n.{name})"
+def constraints() -> Iterator[str]:
+    """Yield what makes a server's constraints, which index identifiers too, and indexes of what nodes are looked up by."""
+    for label in (*(node.name for node in NODES), "Lock"):
+        yield f"CREATE CONSTRAINT {label.lower()}_id IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE"
+    for label, name in _LOOKED_UP:
+        yield f"CREATE INDEX {label.lower()}_{name} IF NOT EXISTS FOR (n:{label}) ON (n.{name})"
 
 
-_OF_ACTS = ("HAS_VERSION", "TRANSPOSES", "AMENDS", "REPEALS", "CONSOLIDATES", "RELATES_OUTSIDE")
+def filled_properties() -> Iterator[str]:
+    """Yield what gives a server's nodes the properties that they lack; an import from files leaves out empty lists."""
+    for node in NODES:
+        defaults = {name: _DEFAULTS[kind] for name, kind in node.properties.items() if kind in _DEFAULTS and name != "id"}
+        missing = " OR ".join(f"n.{name} IS NULL" for name in defaults)
+        values = ", ".join(f"n.{name} = coalesce(n.{name}, {value})" for name, value in defaults.items())
+        yield f"MATCH (n:{node.name}) WHERE {missing} SET {values}"
+
+
+_LOOKED_UP = (
+    ("Section", "act_id"),
+    ("Article", "act_id"),
+    ("Wording", "article_id"),
+    ("Question", "source"),
+    ("Model", "status"),
+)
 _READ_QUESTIONS_AGAIN = (
     "MATCH (s:Source) WHERE s.reader STARTS WITH 'bsard-' OR s.reader STARTS WITH 'coliee-' OR s.reader STARTS WITH 'jsonl-' "
     "OR s.reader STARTS WITH 'beir-' OR s.reader = 'archive' SET s.sha256 = ''"
 )
-_FIRST = ("Graph", "Source", "Act", "Section", "Article", "Outside", "Question", "Model")
 
 MIGRATIONS = (
-    # The embedded engine's first tables are made with the graph.
-    Migration(
-        1,
-        neo4j=(
-            *map(constraint, _FIRST),
-            index("Section", "act_id"),
-            index("Article", "act_id"),
-            index("Question", "source"),
-            index("Model", "status"),
-        ),
-    ),
-    # Authority of articles; a record of every training run; locks of a server's jobs.
-    Migration(
-        2,
-        embedded=(
-            "ALTER TABLE Article ADD IF NOT EXISTS authority DOUBLE",
-            "ALTER TABLE Source ADD IF NOT EXISTS law_sha256 STRING DEFAULT ''",
-            "ALTER TABLE Model ADD IF NOT EXISTS activated STRING DEFAULT ''",
-            *(table_of_node(node) for node in NODES if node.name == "Run"),
-        ),
-        neo4j=(constraint("Run"), constraint("Lock")),
-    ),
-    # Versions of articles; what acts do to each other; which file an act was read from. The readers are newer too, so the
-    # next ingest reads every file again and fills in what is new.
-    Migration(
-        3,
-        embedded=(
-            *(
-                f"ALTER TABLE Act ADD IF NOT EXISTS {name} {kind}"
-                for name, kind in (
-                    *((name, "STRING DEFAULT ''") for name in ("short_title", "preamble", "file", "law_sha256", "tree_sha256")),
-                    ("published", "DATE"),
-                    ("updated", "DATE"),
-                    ("subjects", "STRING[]"),
-                )
-            ),
-            "ALTER TABLE Section ADD IF NOT EXISTS text STRING DEFAULT ''",
-            "ALTER TABLE Source ADD IF NOT EXISTS collection STRING DEFAULT ''",
-            "ALTER TABLE Source ADD IF NOT EXISTS rank INT64 DEFAULT 0",
-            "ALTER TABLE Source ADD IF NOT EXISTS passed_over STRING[]",
-            "ALTER TABLE Source DROP IF EXISTS act_id",
-            "ALTER TABLE Source DROP IF EXISTS law_sha256",
-            *(table_of_node(node) for node in NODES if node.name == "Version"),
-            *(table_of_edge(edge) for edge in EDGES if edge.name in _OF_ACTS),
-            "ALTER TABLE CITES ADD IF NOT EXISTS FROM Act TO Act",
-        ),
-        neo4j=(
-            constraint("Version"),
-            index("Version", "article_id"),
-            "MATCH (a:Act) WHERE a.file IS NULL SET a.short_title = '', a.preamble = '', a.file = '', a.law_sha256 = '', "
-            "a.tree_sha256 = '', a.subjects = []",
-            "MATCH (s:Source) WHERE s.collection IS NULL SET s.collection = '', s.rank = 0, s.passed_over = []",
-            "MATCH (s:Source) REMOVE s.act_id, s.law_sha256",
-            "DROP INDEX source_act_id IF EXISTS",
-            "MATCH (s:Section) WHERE s.text IS NULL SET s.text = ''",
-            # An import from files leaves out lists without items.
-            "MATCH (s:Source) WHERE s.passed_over IS NULL SET s.passed_over = []",
-            "MATCH (a:Act) WHERE a.subjects IS NULL SET a.subjects = []",
-            "MATCH (n:Article|Section) WHERE n.source_ids IS NULL SET n.source_ids = []",
-        ),
-    ),
+    Migration(3, neo4j=("DROP INDEX source_act_id IF EXISTS", "MATCH (s:Source) REMOVE s.act_id, s.law_sha256")),
     # Which file a question was read from, and which law lacked what it names: files that have some are read again.
     Migration(
         4,
-        embedded=(
-            "ALTER TABLE Question ADD IF NOT EXISTS file STRING DEFAULT ''",
-            "ALTER TABLE Source ADD IF NOT EXISTS waits_since STRING DEFAULT ''",
-            _READ_QUESTIONS_AGAIN,
-        ),
+        embedded=(_READ_QUESTIONS_AGAIN,),
+        # What was imported from files knows its files already.
+        neo4j=(f"MATCH (q:Question) WHERE q.file IS NULL WITH count(q) AS older WHERE older > 0 {_READ_QUESTIONS_AGAIN}",),
+    ),
+    # A wording of an article was called its version.
+    Migration(
+        5,
+        renamed={"Version": "Wording", "HAS_VERSION": "HAS_WORDING"},
         neo4j=(
-            # What was imported from files knows its files already.
-            f"MATCH (q:Question) WHERE q.file IS NULL WITH count(q) AS older WHERE older > 0 {_READ_QUESTIONS_AGAIN}",
-            "MATCH (q:Question) WHERE q.file IS NULL SET q.file = ''",
-            "MATCH (s:Source) WHERE s.waits_since IS NULL SET s.waits_since = ''",
+            "DROP CONSTRAINT version_id IF EXISTS",
+            "DROP INDEX version_article_id IF EXISTS",
+            "MATCH (w:Version) SET w:Wording REMOVE w:Version",
+            "MATCH (a)-[old:HAS_VERSION]->(w) CREATE (a)-[:HAS_WORDING]->(w) DELETE old",
         ),
     ),
 )

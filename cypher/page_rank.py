@@ -5,15 +5,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 DAMPING = 0.85
-
-
-UNCITED = 0.15
-"""The authority of an article that nobody cites."""
-
-
 ITERATIONS = 100
-
-
 TOLERANCE = 1e-9
 
 

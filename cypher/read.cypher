@@ -2,65 +2,49 @@
 
 // name: acts
 MATCH (a:Act)
-RETURN a.id AS id, a.jurisdiction AS jurisdiction, a.kind AS kind, a.title AS title, a.language AS language,
-       a.status AS status, a.valid_from AS valid_from, a.valid_to AS valid_to, a.eli AS eli, a.celex AS celex,
-       a.source AS source, a.source_id AS source_id, a.licence AS licence, a.short_title AS short_title,
-       a.published AS published, a.updated AS updated, a.subjects AS subjects, a.preamble AS preamble
+RETURN {{Act a}}
 ORDER BY id;
 
 // name: acts_by_id
 UNWIND $ids AS id
 MATCH (a:Act {id: id})
-RETURN a.id AS id, a.jurisdiction AS jurisdiction, a.kind AS kind, a.title AS title, a.language AS language,
-       a.status AS status, a.valid_from AS valid_from, a.valid_to AS valid_to, a.eli AS eli, a.celex AS celex,
-       a.source AS source, a.source_id AS source_id, a.licence AS licence, a.short_title AS short_title,
-       a.published AS published, a.updated AS updated, a.subjects AS subjects, a.preamble AS preamble;
+RETURN {{Act a}};
 
 // name: sections_of_acts
 MATCH (s:Section)<-[c:CONTAINS]-(p:Act|Section) WHERE s.act_id IN $ids
-RETURN s.id AS id, s.act_id AS act_id, p.id AS parent_id, c.position AS position, s.number AS number,
-       s.heading AS heading, s.level AS level, s.status AS status, s.valid_from AS valid_from, s.valid_to AS valid_to,
-       s.source_id AS source_id, s.source_ids AS source_ids, s.text AS text
+RETURN {{Section s}}, p.id AS parent_id, c.position AS position
 ORDER BY id;
 
 // name: sections_by_id
 // one by one
 MATCH (s:Section)<-[c:CONTAINS]-(p:Act|Section) WHERE s.id IN $ids
-RETURN s.id AS id, s.act_id AS act_id, p.id AS parent_id, c.position AS position, s.number AS number,
-       s.heading AS heading, s.level AS level, s.status AS status, s.valid_from AS valid_from, s.valid_to AS valid_to,
-       s.source_id AS source_id, s.source_ids AS source_ids, s.text AS text;
+RETURN {{Section s}}, p.id AS parent_id, c.position AS position;
 
 // name: articles_of_acts
 MATCH (a:Article)<-[c:CONTAINS]-(p:Act|Section) WHERE a.act_id IN $ids
-RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position, a.number AS number,
-       a.heading AS heading, a.text AS text, a.language AS language, a.status AS status,
-       a.valid_from AS valid_from, a.valid_to AS valid_to, a.source_id AS source_id, a.source_ids AS source_ids
+RETURN {{Article a}}, p.id AS parent_id, c.position AS position
 ORDER BY id;
 
 // name: articles_by_id
 // one by one
 MATCH (a:Article)<-[c:CONTAINS]-(p:Act|Section) WHERE a.id IN $ids
-RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position, a.number AS number,
-       a.heading AS heading, a.text AS text, a.language AS language, a.status AS status,
-       a.valid_from AS valid_from, a.valid_to AS valid_to, a.source_id AS source_id, a.source_ids AS source_ids,
+RETURN {{Article a}}, p.id AS parent_id, c.position AS position,
        a.authority AS authority;
 
-// name: versions_of_acts
-MATCH (a:Article)-[:HAS_VERSION]->(v:Version) WHERE a.act_id IN $ids
-RETURN v.id AS id, v.article_id AS article_id, v.source_id AS source_id, v.status AS status, v.valid_from AS valid_from,
-       v.valid_to AS valid_to, v.text AS text
+// name: wordings_of_acts
+MATCH (a:Article)-[:HAS_WORDING]->(w:Wording) WHERE a.act_id IN $ids
+RETURN {{Wording w}}
 ORDER BY id;
 
-// name: versions
+// name: wordings
 // one by one
 // Earlier and later wordings of articles, in the order of their days.
-MATCH (a:Article)-[:HAS_VERSION]->(v:Version) WHERE a.id IN $ids
-RETURN v.id AS id, v.article_id AS article_id, v.source_id AS source_id, v.status AS status, v.valid_from AS valid_from,
-       v.valid_to AS valid_to, v.text AS text
+MATCH (a:Article)-[:HAS_WORDING]->(w:Wording) WHERE a.id IN $ids
+RETURN {{Wording w}}
 ORDER BY article_id, valid_from, id;
 
-// name: version_days
-MATCH (v:Version) RETURN v.article_id AS article_id, v.valid_from AS valid_from, v.valid_to AS valid_to;
+// name: wording_days
+MATCH (w:Wording) RETURN w.article_id AS article_id, w.valid_from AS valid_from, w.valid_to AS valid_to;
 
 // name: act_files
 MATCH (a:Act) RETURN a.id AS id, a.file AS file, a.law_sha256 AS law_sha256, a.tree_sha256 AS tree_sha256 ORDER BY id;
@@ -70,14 +54,7 @@ MATCH (a:Article) RETURN a.id AS id, a.act_id AS act_id;
 
 // name: relations_of_acts
 MATCH (a:Act)-[r:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE a.id IN $ids
-RETURN a.id AS act, label(r) AS type, b.id AS target, coalesce(r.basis, r.kind) AS basis, coalesce(r.evidence, r.text) AS evidence,
-       coalesce(r.confidence, 1.0) AS confidence, r.cited AS cited
-ORDER BY act, type, target;
-
-// name: relations_of_acts
-// engine: neo4j
-MATCH (a:Act)-[r:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE a.id IN $ids
-RETURN a.id AS act, type(r) AS type, b.id AS target, coalesce(r.basis, r.kind) AS basis, coalesce(r.evidence, r.text) AS evidence,
+RETURN a.id AS act, {{type of r}} AS type, b.id AS target, coalesce(r.basis, r.kind) AS basis, coalesce(r.evidence, r.text) AS evidence,
        coalesce(r.confidence, 1.0) AS confidence, r.cited AS cited
 ORDER BY act, type, target;
 
@@ -90,14 +67,7 @@ ORDER BY act, type, target;
 // name: relations_into
 // What acts do to an act.
 MATCH (a:Act)-[r:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE b.id IN $ids
-RETURN b.id AS id, label(r) AS type, a.id AS other, coalesce(r.basis, r.kind) AS basis, coalesce(r.evidence, r.text) AS evidence,
-       coalesce(r.confidence, 1.0) AS confidence
-ORDER BY id, type, other;
-
-// name: relations_into
-// engine: neo4j
-MATCH (a:Act)-[r:CITES|TRANSPOSES|AMENDS|REPEALS|CONSOLIDATES]->(b:Act) WHERE b.id IN $ids
-RETURN b.id AS id, type(r) AS type, a.id AS other, coalesce(r.basis, r.kind) AS basis, coalesce(r.evidence, r.text) AS evidence,
+RETURN b.id AS id, {{type of r}} AS type, a.id AS other, coalesce(r.basis, r.kind) AS basis, coalesce(r.evidence, r.text) AS evidence,
        coalesce(r.confidence, 1.0) AS confidence
 ORDER BY id, type, other;
 
@@ -125,12 +95,11 @@ ORDER BY article;
 
 // name: citations_of_acts
 MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE a.act_id IN $ids
-RETURN a.id AS article, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind, c.cited AS cited;
+RETURN a.id AS article, b.id AS target, {{CITES c}};
 
 // name: outside_citations_of_acts
 MATCH (a:Article)-[c:CITES_OUTSIDE]->(o:Outside) WHERE a.act_id IN $ids
-RETURN a.id AS article, o.id AS target, o.kind AS target_kind, c.text AS text, c.start AS start, c.`end` AS `end`,
-       c.kind AS kind;
+RETURN a.id AS article, o.id AS target, o.kind AS target_kind, {{CITES_OUTSIDE c}};
 
 // name: articles_citing
 // Articles that cite publishers' identifiers, in the graph or outside it.
@@ -142,20 +111,12 @@ MATCH (a:Article)-[:CITES_OUTSIDE]->(o:Outside) WHERE o.id IN $ids RETURN DISTIN
 // name: citations_from
 // one by one
 MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE a.id IN $ids
-RETURN a.id AS article, label(b) AS label, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind,
-       c.cited AS cited;
-
-// name: citations_from
-// engine: neo4j
-MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE a.id IN $ids
-RETURN a.id AS article, labels(b)[0] AS label, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind,
-       c.cited AS cited;
+RETURN a.id AS article, {{label of b}} AS label, b.id AS target, {{CITES c}};
 
 // name: outside_citations_from
 // one by one
 MATCH (a:Article)-[c:CITES_OUTSIDE]->(o:Outside) WHERE a.id IN $ids
-RETURN a.id AS article, o.id AS target, o.kind AS target_kind, c.text AS text, c.start AS start, c.`end` AS `end`,
-       c.kind AS kind;
+RETURN a.id AS article, o.id AS target, o.kind AS target_kind, {{CITES_OUTSIDE c}};
 
 // name: outside_relations
 MATCH (a:Act)-[r:RELATES_OUTSIDE]->(o:Outside)
@@ -164,32 +125,19 @@ ORDER BY act, type, target;
 
 // name: outside_citations
 MATCH (a:Article)-[c:CITES_OUTSIDE]->(o:Outside)
-RETURN a.id AS article, o.id AS target, o.kind AS target_kind, c.text AS text, c.start AS start,
-       c.`end` AS `end`, c.kind AS kind
+RETURN a.id AS article, o.id AS target, o.kind AS target_kind, {{CITES_OUTSIDE c}}
 ORDER BY article, start, target;
 
 // name: citations
 MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act)
-RETURN a.id AS article, label(b) AS label, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind,
-       c.cited AS cited
+RETURN a.id AS article, {{label of b}} AS label, b.id AS target, {{CITES c}}
 ORDER BY article, start, target;
 
-// name: citations
-// engine: neo4j
-MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act)
-RETURN a.id AS article, labels(b)[0] AS label, b.id AS target, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind,
-       c.cited AS cited
-ORDER BY article, start, target;
-
-// name: citations_into
+// name: citations_into_{label}
+// for label: Article, Section, Act
 UNWIND $ids AS id
-MATCH (a:Article)-[c:CITES]->(b:Article {id: id})
-RETURN a.id AS article, c.cited AS cited, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind;
-
-// name: section_citations_into
-UNWIND $ids AS id
-MATCH (a:Article)-[c:CITES]->(b:Section {id: id})
-RETURN a.id AS article, c.cited AS cited, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind;
+MATCH (a:Article)-[c:CITES]->(b:{{label}} {id: id})
+RETURN a.id AS article, {{CITES c}};
 
 // name: article_source_ids
 MATCH (a:Article) RETURN a.id AS id, a.source_ids AS source_ids ORDER BY id;
@@ -242,13 +190,7 @@ MATCH (q:Question) RETURN q.id AS id, q.source AS source, q.file AS file ORDER B
 // name: contents
 // What stands directly below each of $ids, sections and articles, in order.
 MATCH (p:Act|Section)-[c:CONTAINS]->(n:Section|Article) WHERE p.id IN $ids
-RETURN p.id AS parent_id, n.id AS id, label(n) AS label, c.position AS position
-ORDER BY parent_id, position;
-
-// name: contents
-// engine: neo4j
-MATCH (p:Act|Section)-[c:CONTAINS]->(n:Section|Article) WHERE p.id IN $ids
-RETURN p.id AS parent_id, n.id AS id, labels(n)[0] AS label, c.position AS position
+RETURN p.id AS parent_id, n.id AS id, {{label of n}} AS label, c.position AS position
 ORDER BY parent_id, position;
 
 // name: next_articles
@@ -262,12 +204,12 @@ MATCH (a:Article)<-[:NEXT]-(b:Article) WHERE a.id IN $ids RETURN a.id AS id, b.i
 // name: cites
 // one by one
 MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE a.id IN $ids
-RETURN a.id AS id, b.id AS other, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind
+RETURN a.id AS id, b.id AS other, {{CITES_OUTSIDE c}}
 ORDER BY id, start, other;
 
 // name: cited_by
 MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE b.id IN $ids
-RETURN b.id AS id, a.id AS other, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind
+RETURN b.id AS id, a.id AS other, {{CITES_OUTSIDE c}}
 ORDER BY id, other, start;
 
 // name: counts
@@ -277,17 +219,8 @@ MATCH (n) RETURN label(n) AS label, count(*) AS n ORDER BY label;
 // engine: neo4j
 MATCH (n) WHERE NOT n:Lock AND NOT n:Vectors RETURN labels(n)[0] AS label, count(*) AS n ORDER BY label;
 
-// name: act_citations_into
-UNWIND $ids AS id
-MATCH (a:Article)-[c:CITES]->(b:Act {id: id})
-RETURN a.id AS article, c.cited AS cited, c.text AS text, c.start AS start, c.`end` AS `end`, c.kind AS kind;
-
 // name: edge_counts
-MATCH ()-[r]->() RETURN label(r) AS type, count(*) AS n ORDER BY type;
-
-// name: edge_counts
-// engine: neo4j
-MATCH ()-[r]->() RETURN type(r) AS type, count(*) AS n ORDER BY type;
+MATCH ()-[r]->() RETURN {{type of r}} AS type, count(*) AS n ORDER BY type;
 
 // name: outside_counts
 MATCH (:Article)-[c:CITES_OUTSIDE]->(o:Outside) RETURN o.kind AS kind, count(*) AS n ORDER BY kind;
@@ -296,14 +229,8 @@ MATCH (:Article)-[c:CITES_OUTSIDE]->(o:Outside) RETURN o.kind AS kind, count(*) 
 MATCH (:Act)-[r:RELATES_OUTSIDE]->(:Outside) RETURN r.type AS type, count(*) AS n ORDER BY type;
 
 // name: citation_counts
-MATCH (:Article)-[c:CITES]->(b:Article|Section|Act) RETURN label(b) AS label, count(*) AS n ORDER BY label;
+MATCH (:Article)-[c:CITES]->(b:Article|Section|Act) RETURN {{label of b}} AS label, count(*) AS n ORDER BY label;
 
-// name: citation_counts
-// engine: neo4j
-MATCH (:Article)-[c:CITES]->(b:Article|Section|Act) RETURN labels(b)[0] AS label, count(*) AS n ORDER BY label;
-
-// name: contains_section_article
-MATCH (s:Section)-[:CONTAINS]->(a:Article) RETURN s.id AS parent, a.id AS child;
-
-// name: contains_section_section
-MATCH (p:Section)-[:CONTAINS]->(s:Section) RETURN p.id AS parent, s.id AS child;
+// name: contains_section_{child}
+// for child: Section, Article
+MATCH (p:Section)-[:CONTAINS]->(c:{{child}}) RETURN p.id AS parent, c.id AS child;

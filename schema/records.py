@@ -68,7 +68,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A leaf of the tree. ``text`` has one paragraph a line; ``source_ids`` names every version of it.
+    """A leaf of the tree. ``text`` has one paragraph a line; ``source_ids`` names every wording of it.
 
     ``valid_to`` is exclusive, and None while no end is known.
     """
@@ -127,7 +127,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class Wording:
     """An earlier or later wording of an article. ``text`` is "" where the source gives its dates alone.
 
     ``valid_to`` is exclusive, and None while no end is known.
@@ -142,7 +142,7 @@ class Version:
 
     @property
     def id(self) -> str:
-        """The article's identifier, and the publisher's of the version, or its dates and a digest of its text.
+        """The article's identifier, and the publisher's of the wording, or its dates and a digest of its text.
 
         Two wordings can have the same dates: those of no day, where an article changes twice on one.
         """
@@ -192,7 +192,7 @@ class ActTree:
     articles: tuple[Article, ...]
     citations: tuple[Citation, ...] = ()
     rejected: tuple[Rejected, ...] = ()
-    versions: tuple[Version, ...] = ()
+    wordings: tuple[Wording, ...] = ()
     relations: tuple[Relation, ...] = ()
     wordings_dated: bool = False
 

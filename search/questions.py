@@ -9,8 +9,6 @@ from search.corpus.corpus import Corpus
 from search.evaluation import Judged
 
 PARTS = ("train", "development", "test")
-
-
 TITLE, WITH_DESCRIPTION = "title", "title + description"
 
 

@@ -9,8 +9,8 @@ import strawberry
 from api.graphql.loaders import Reading
 from api.graphql.pagination import DEFAULT_PAGE, PageInfo, Window
 from cypher.graph import Row
-from cypher.page_rank import UNCITED
 from schema.errors import NotReady
+from schema.labels import UNCITED
 
 Info = strawberry.Info[Reading, None]
 First = Annotated[int, strawberry.argument(description="Length of the page, from 1 to the server's limit.")]
@@ -146,7 +146,7 @@ class Relation:
 
 
 @strawberry.type(description="A wording of an article.")
-class Version:
+class Wording:
     """A wording of an article."""
 
     id: strawberry.ID
@@ -232,16 +232,21 @@ class Article(Provision):
     )
 
     @strawberry.field(description="Its other wordings, earlier and later, by their first days.")
-    async def versions(self, info: Info) -> list[Version]:
+    async def wordings(self, info: Info) -> list[Wording]:
         """Its other wordings, earlier and later, by their first days."""
-        return [_version(row) for row in await info.context.versions.load(self.id)]
+        return [_wording(row) for row in await info.context.wordings.load(self.id)]
+
+    @strawberry.field(description="The same as `wordings`.", deprecation_reason="Use `wordings`.")
+    async def versions(self, info: Info) -> list[Wording]:
+        """The same as `wordings`."""
+        return [_wording(row) for row in await info.context.wordings.load(self.id)]
 
     @strawberry.field(description="The wording in force on a day; null where none was.")
     async def wording(
         self, info: Info, on: Annotated[date, strawberry.argument(description="The day, as ISO 8601: `2020-01-31`.")]
-    ) -> Version | None:
+    ) -> Wording | None:
         """The wording in force on a day."""
-        own = Version(
+        own = Wording(
             id=self.id,
             status=self.status,
             valid_from=self.valid_from,
@@ -249,7 +254,7 @@ class Article(Provision):
             text=self.text,
             source_id=self.source_id,
         )
-        wordings = [own, *(_version(row) for row in await info.context.versions.load(self.id))]
+        wordings = [own, *(_wording(row) for row in await info.context.wordings.load(self.id))]
         return next((w for w in wordings if (w.valid_from or date.min) <= on < (w.valid_to or date.max)), None)
 
     @strawberry.field(description="The article after this in reading order; null at the end of the act.")
@@ -394,8 +399,8 @@ async def _relations(reading: Reading, rows: list[Row], types: list[RelationType
     ]
 
 
-def _version(row: Row) -> Version:
-    return Version(
+def _wording(row: Row) -> Wording:
+    return Wording(
         id=row["id"],
         status=row["status"] or None,
         valid_from=row["valid_from"],

@@ -25,7 +25,7 @@ from api.graphql.pagination import DEFAULT_PAGE
 from schema.errors import LexgraphError
 
 _PAGED = {"search", "contents", "cites", "citedBy", "similarActs"}
-_TYPICAL_LENGTH = {"siblings": 20, "ancestors": 5, "acts": 10, "relations": 5, "relatedBy": 20, "versions": 3}
+_TYPICAL_LENGTH = {"siblings": 20, "ancestors": 5, "acts": 10, "relations": 5, "relatedBy": 20, "versions": 3, "wordings": 3}
 """Rough lengths of the lists that have no pages."""
 _MARGIN = {"edges"}
 """Fields that repeat the items of their parent; they count once."""

@@ -135,7 +135,7 @@ class Reading:
         self.contents = every("contents", "parent_id")
         self.cites = every("cites")
         self.cited_by = every("cited_by")
-        self.versions = every("versions", "article_id")
+        self.wordings = every("wordings", "article_id")
         self.relations = every("relations_of_acts", "act")
         self.related_by = every("relations_into")
 

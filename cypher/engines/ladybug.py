@@ -21,10 +21,10 @@ from typing import Any, ClassVar, TypeVar
 import ladybug
 
 from cypher.graph import CheckLock, Row, Statements, Table
-from cypher.migrations import MIGRATIONS, table_of_edge, table_of_node
+from cypher.migrations import MIGRATIONS, table_changes, table_of_edge, table_of_node
 from cypher.statements import one_by_one, statements
 from schema.errors import BadQuery, GraphBusy, GraphTooNew, LexgraphError, NotReady, QueryTimeout, StorageFull
-from schema.labels import EDGES, NODES, SCHEMA_VERSION
+from schema.labels import EDGES, NODES, SCHEMA_VERSION, NodeLabel
 
 GRAPH_FILE = "graph.lbug"
 _NEXT_FILE = "graph.next.lbug"
@@ -158,10 +158,18 @@ class EmbeddedGraph:
     def migrate(self) -> None:
         """Bring the tables of an older schema to this program's."""
         version = self.rows("graph_row")[0]["schema_version"]
-        for migration in MIGRATIONS:
-            if migration.version > version:
-                for statement in migration.embedded:
-                    self._run(statement, {})
+        newer = [migration for migration in MIGRATIONS if migration.version > version]
+        tables = {row["name"] for row in self._rows("CALL show_tables() RETURN *", {})}
+        for old, new in (names for migration in newer for names in migration.renamed.items()):
+            if old in tables:
+                self._run(f"ALTER TABLE {old} RENAME TO {new}", {})
+        for table in (*NODES, *EDGES):
+            self._run(table_of_node(table) if isinstance(table, NodeLabel) else table_of_edge(table), {})
+            columns = {row["name"] for row in self._rows(f"CALL table_info('{table.name}') RETURN *", {})}
+            for statement in table_changes(table, columns):
+                self._run(statement, {})
+        for statement in (statement for migration in newer for statement in migration.embedded):
+            self._run(statement, {})
         self.write("set_schema_version", schema_version=SCHEMA_VERSION)
 
     def check_version(self, *, older_too: bool = False) -> int:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import groupby
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, LiteralString, TypeVar, cast
@@ -31,7 +30,7 @@ from neo4j.time import Date, DateTime
 from cypher.address import bolt_address
 from cypher.engines.neo4j_vectors import VectorStore
 from cypher.graph import CheckLock, Row, Statements, Table
-from cypher.migrations import MIGRATIONS
+from cypher.migrations import MIGRATIONS, constraints, filled_properties
 from cypher.statements import statements
 from runtime.background_call import Aside
 from runtime.circuit_breaker import Breaker
@@ -379,28 +378,25 @@ class Neo4jGraph:
         An imported graph counts as one of version 0 that holds law already.
         """
         empty = not self.rows("graph_row")
-        for migration in MIGRATIONS:
-            if migration.version > found:
-                for of_schema, group in groupby(migration.neo4j, key=lambda statement: statement.startswith(("CREATE", "DROP"))):
-                    if of_schema or not empty:
-                        self._migrate(list(group), together=of_schema)
+        newer = [] if empty else [migration for migration in MIGRATIONS if migration.version > found]
+        steps = [statement for migration in newer for statement in migration.neo4j]
+        self._change_schema([*(step for step in steps if step.startswith("DROP")), *constraints()])
+        if not empty:
+            for statement in (*(step for step in steps if not step.startswith("DROP")), *filled_properties()):
+                self.update(statement, {})
         self.run("CALL db.awaitIndexes(300)", {})
         if empty:
             self.write("create_graph_row", schema_version=SCHEMA_VERSION)
         else:
             self.write("set_schema_version", schema_version=SCHEMA_VERSION)
 
-    def _migrate(self, group: Sequence[str], *, together: bool) -> None:
-        """Run statements; constraints and indexes, which no transaction may hold beside data, in one."""
+    def _change_schema(self, group: Sequence[str]) -> None:
+        """Change constraints and indexes in one transaction, which may hold no data beside them."""
 
         def work(transaction: ManagedTransaction) -> None:
             for statement in group:
                 _fetch(transaction, statement, {})
 
-        if not together:
-            for statement in group:
-                self.update(statement, {})
-            return
         self.changed = True
         with _plain_errors(self.server), self._session() as session:
             session.execute_write(work)

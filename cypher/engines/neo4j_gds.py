@@ -11,8 +11,9 @@ import numpy.typing as npt
 from graphdatascience import GraphDataScience
 from neo4j.exceptions import Neo4jError
 
-from cypher.page_rank import DAMPING, ITERATIONS, TOLERANCE, UNCITED
+from cypher.page_rank import DAMPING, ITERATIONS, TOLERANCE
 from schema.errors import GraphBusy
+from schema.labels import UNCITED
 
 Pairs = list[tuple[str, str]]
 _BLOCKED = re.compile(r"blocked since|\b(?:heap|free|available|estimated) memory\b|out of memory|OutOfMemory", re.IGNORECASE)

@@ -4,18 +4,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from gnn.encoders.features import Features
 from gnn.encoders.joined import JoinedEncoder, Matrix, TowerWeights
 from gnn.model.inductive import ARRAYS, FEATURES, law_folder
 from gnn.recipe import Recipe
-from gnn.training.fusion_tuning import Tuned
-from gnn.training.loop import Trained
 from gnn.versions.shared_folder import model_folder
 from runtime.atomic_folder import whole_folder
 from schema.errors import NotReady, StorageFull
@@ -25,6 +22,11 @@ from search.ranking.tree_pooling import PoolingWeights
 from search.vectors.model import Encode, QuestionMemory, VectorModel
 from search.vectors.neo4j import bound_of
 
+if TYPE_CHECKING:  # torch stays out of a process that only serves
+    from gnn.encoders.features import Features
+    from gnn.training.fusion_tuning import Tuned
+    from gnn.training.loop import Trained
+
 
 def recipe_of(home: Path, model: str) -> Recipe:
     """The recipe that a model version was trained by, as it is stored with it."""
@@ -32,11 +34,7 @@ def recipe_of(home: Path, model: str) -> Recipe:
 
 
 _TOWER = ("w1", "b1", "w2", "b2")
-
-
 _VOTES = ("data", "indices", "indptr")
-
-
 Card = dict[str, Any]
 
 

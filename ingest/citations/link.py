@@ -302,13 +302,9 @@ def release_citations(graph: Statements, acts: set[str], sections: Sequence[str]
     """
     released: list[LinkedCitation] = []
     whole = sorted(acts)
-    for statement, kind, gone in (
-        ("citations_into", "article", articles),
-        ("section_citations_into", "section", sections),
-        ("act_citations_into", "act", whole),
-    ):
+    for kind, gone in (("article", articles), ("section", sections), ("act", whole)):
         for batch in batches(gone):
-            for row in graph.rows(statement, ids=batch):
+            for row in graph.rows(f"citations_into_{kind}", ids=batch):
                 if act_of(row["article"]) not in acts:
                     article, cited, *words = _words(row, row["cited"], kind)
                     released.append(LinkedCitation(article, "Outside", cited, cited, *words))  # pyright: ignore[reportArgumentType]

@@ -1,20 +1,20 @@
 """What differs between the acts in a graph and the same acts as they were read, as rows to write."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import pairwise
-from operator import attrgetter
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any
 
 from cypher.batches import batches
-from cypher.graph import Row, Statements
+from cypher.graph import Statements
+from cypher.rows import record_of, row_of
 from schema.identifiers import act_of
-from schema.records import Act, ActTree, Article, Section, Version
+from schema.records import Act, ActTree, Article, Section, Wording
 
 _WRITES = (
-    "delete_versions",
+    "delete_wordings",
     "delete_sections",
     "delete_articles",
     "create_acts",
@@ -23,8 +23,8 @@ _WRITES = (
     "update_sections",
     "create_articles",
     "update_articles",
-    "create_versions",
-    "update_versions",
+    "create_wordings",
+    "update_wordings",
     "delete_section_parents",
     "delete_article_parents",
     "create_act_contains_section",
@@ -35,7 +35,6 @@ _WRITES = (
     "create_next",
 )
 """The order of writing: what is deleted first, nodes before the edges between them."""
-_Node = TypeVar("_Node", Section, Article, Version)
 
 
 @dataclass(slots=True)
@@ -68,7 +67,7 @@ class StoredActs:
     acts: Mapping[str, Act] = field(default_factory=dict[str, Act])
     sections: Mapping[str, Section] = field(default_factory=dict[str, Section])
     articles: Mapping[str, Article] = field(default_factory=dict[str, Article])
-    versions: Mapping[str, Version] = field(default_factory=dict[str, Version])
+    wordings: Mapping[str, Wording] = field(default_factory=dict[str, Wording])
     following: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @classmethod
@@ -76,12 +75,11 @@ class StoredActs:
         """Those of these acts that a graph has."""
         if not ids:
             return cls()
-        versions = {row.pop("id"): _record(Version, row) for row in graph.rows("versions_of_acts", ids=ids)}
         return cls(
-            {row["id"]: _stored_act(row) for row in graph.rows("acts_by_id", ids=ids)},
-            {row["id"]: _record(Section, row) for row in graph.rows("sections_of_acts", ids=ids)},
-            {row["id"]: _record(Article, row) for row in graph.rows("articles_of_acts", ids=ids)},
-            versions,
+            {row["id"]: record_of(Act, row) for row in graph.rows("acts_by_id", ids=ids)},
+            {row["id"]: record_of(Section, row) for row in graph.rows("sections_of_acts", ids=ids)},
+            {row["id"]: record_of(Article, row) for row in graph.rows("articles_of_acts", ids=ids)},
+            {row["id"]: record_of(Wording, row) for row in graph.rows("wordings_of_acts", ids=ids)},
             {row["article"]: row["following"] for row in graph.rows("next_of_acts", ids=ids)},
         )
 
@@ -111,12 +109,12 @@ class Difference:
 def difference(old: StoredActs, trees: Iterable[ActTree], today: date) -> Difference:
     """What must be written for the graph to hold these acts.
 
-    A wording that gives way to another is kept as a version of its article, which ends where the new one begins:
+    A wording that gives way to another is kept as a wording of its article, which ends where the new one begins:
     on the new one's first day, else on the day of the consolidation, else today. Where the source does not date wordings,
     that day becomes the first of the new one and stays it in later releases.
     """
     found = Difference()
-    ended = {(version.article_id, version.valid_to) for version in old.versions.values() if version.text and version.valid_to}
+    ended = {(wording.article_id, wording.valid_to) for wording in old.wordings.values() if wording.text and wording.valid_to}
     sections: dict[str, list[str]] = defaultdict(list)
     articles: dict[str, list[str]] = defaultdict(list)
     for kept, by_act in ((old.sections, sections), (old.articles, articles)):
@@ -142,7 +140,7 @@ def difference(old: StoredActs, trees: Iterable[ActTree], today: date) -> Differ
         found.gone_articles += sorted(old_articles.keys() - {a.id for a in tree.articles})
         _nodes(found, "section", old_sections, tree.sections)
         _nodes(found, "article", old_articles, tree.articles)
-        _versions(found, old, old_articles, tree, today)
+        _wordings(found, old, old_articles, tree, today)
         _contains(found, act, old_sections, old_articles, tree)
         _next(found, following[act], [a.id for a in tree.articles])
         _count(found.counts, "Section", old_sections, tree.sections)
@@ -150,7 +148,7 @@ def difference(old: StoredActs, trees: Iterable[ActTree], today: date) -> Differ
     found.rows["delete_sections"] += found.gone_sections
     found.rows["delete_articles"] += found.gone_articles
     gone = set(found.gone_articles)
-    found.rows["delete_versions"] += sorted(id for id, version in old.versions.items() if version.article_id in gone)
+    found.rows["delete_wordings"] += sorted(id for id, wording in old.wordings.items() if wording.article_id in gone)
     return found
 
 
@@ -182,33 +180,33 @@ def _end(before: Article, after: Article, act: Act, today: date) -> date:
     return next((day for day in (after.valid_from, act.updated) if day and day > began), max(today, began))
 
 
-def _versions(found: Difference, old: StoredActs, articles: Mapping[str, Article], tree: ActTree, today: date) -> None:
-    """Dated records of the source, and wordings that give way. What the graph knows of a version's text stays."""
-    wanted = {version.id: version for version in tree.versions}
+def _wordings(found: Difference, old: StoredActs, articles: Mapping[str, Article], tree: ActTree, today: date) -> None:
+    """Dated records of the source, and wordings that give way. What the graph knows of a wording's text stays."""
+    wanted = {wording.id: wording for wording in tree.wordings}
     for article in tree.articles:
         before = articles.get(article.id)
         if before is None or before.text == article.text or not before.text:
             continue
         end = _end(before, article, tree.act, today)
-        version = Version(article.id, before.source_id, before.status, before.valid_from, end, before.text)
+        wording = Wording(article.id, before.source_id, before.status, before.valid_from, end, before.text)
         if not tree.wordings_dated or article.source_id == before.source_id:  # it names the article, not its wording
-            named = next((v for v in tree.versions if v.article_id == article.id and v.valid_from == before.valid_from), None)
-            version = replace(version, source_id=named.source_id if named else "")
-        dated = wanted.get(version.id)
-        known = old.versions.get(version.id)
+            named = next((v for v in tree.wordings if v.article_id == article.id and v.valid_from == before.valid_from), None)
+            wording = replace(wording, source_id=named.source_id if named else "")
+        dated = wanted.get(wording.id)
+        known = old.wordings.get(wording.id)
         if known is not None and known.text not in ("", before.text):
-            version = replace(version, source_id="")  # the publisher gave one name to two wordings: both are kept
+            wording = replace(wording, source_id="")  # the publisher gave one name to two wordings: both are kept
         elif dated is not None:
-            version = replace(dated, text=before.text)
-        wanted[version.id] = version
-    for id, version in wanted.items():
-        known = old.versions.get(id)
+            wording = replace(dated, text=before.text)
+        wanted[wording.id] = wording
+    for id, wording in wanted.items():
+        known = old.wordings.get(id)
         if known is None:
-            found.rows["create_versions"].append(row_of(version))
+            found.rows["create_wordings"].append(row_of(wording))
             continue
-        version = version if version.text else replace(version, text=known.text)
-        if version != known:
-            found.rows["update_versions"].append(row_of(version))
+        wording = wording if wording.text else replace(wording, text=known.text)
+        if wording != known:
+            found.rows["update_wordings"].append(row_of(wording))
 
 
 def _contains(
@@ -257,53 +255,3 @@ def _order(records: Iterable[Section | Article]) -> dict[str, int]:
     for record in sorted(records, key=lambda record: record.position):
         below[record.parent_id].append(record)
     return {record.id: place for children in below.values() for place, record in enumerate(children)}
-
-
-def row_of(record: Act | Section | Article | Version) -> Row:
-    """A record as the parameters of the statement that creates it: a date is ISO text, "" where there is none."""
-    form = _FORMS[type(record)]
-    row: Row = dict(zip(form.names, form.values(record), strict=True))
-    for name in form.dates:
-        value = row[name]
-        row[name] = value.isoformat() if value else ""
-    for name in form.lists:
-        row[name] = list(row[name])
-    if isinstance(record, Version):
-        row["id"] = record.id
-    if isinstance(record, Article | Version):
-        row["text_sha256"] = record.text_sha256
-    return row
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """The fields of a kind of record, and which of them hold dates and tuples."""
-
-    names: tuple[str, ...]
-    dates: tuple[str, ...]
-    lists: tuple[str, ...]
-    values: Callable[[Any], tuple[Any, ...]]
-
-    @classmethod
-    def of(cls, kind: type[Act] | type[Section] | type[Article] | type[Version]) -> "_Form":
-        types = get_type_hints(kind)
-        names = tuple(f.name for f in fields(kind))
-        dates = tuple(name for name in names if date in get_args(types[name]))
-        return cls(names, dates, tuple(name for name in names if get_origin(types[name]) is tuple), attrgetter(*names))
-
-
-_FORMS: dict[type, _Form] = {kind: _Form.of(kind) for kind in (Act, Section, Article, Version)}
-
-
-def _stored_act(row: Row) -> Act:
-    values: Row = {**row, "subjects": tuple(cast(list[str], row["subjects"] or ()))}
-    return Act(**values)
-
-
-def _record(kind: type[_Node], row: Row) -> _Node:
-    values = dict(row)
-    if "source_ids" in values:
-        values["source_ids"] = tuple(cast(list[str], values["source_ids"] or ()))
-    if kind is not Version:
-        values["text"] = values.get("text") or ""
-    return kind(**values)

@@ -493,7 +493,7 @@ def _remove_acts(graph: Statements, ids: Sequence[str]) -> Counts:
     release_citations(graph, set(ids), sorted(old.sections), sorted(old.articles))
     release_relations(graph, ids)
     for statement, gone in (
-        ("delete_versions", sorted(old.versions)),
+        ("delete_wordings", sorted(old.wordings)),
         ("delete_sections", sorted(old.sections)),
         ("delete_articles", sorted(old.articles)),
         ("delete_acts", sorted(old.acts)),

@@ -31,7 +31,7 @@ from schema.records import (
     Remark,
     Section,
     SourceFile,
-    Version,
+    Wording,
 )
 
 ReadFile = Callable[[Path], Iterable[Read]]
@@ -197,7 +197,7 @@ class _RecordPickler(pickle.Pickler):
 
 _VALUES = {
     kind: attrgetter(*(f.name for f in fields(kind)))
-    for kind in (ActTree, Act, Section, Article, Citation, Version, Relation, Rejected)
+    for kind in (ActTree, Act, Section, Article, Citation, Wording, Relation, Rejected)
 }
 
 
@@ -245,7 +245,7 @@ def law_sha256(tree: ActTree) -> str:
         add(s.id, s.parent_id, s.position, s.heading, *s.source_ids)
     for a in tree.articles:
         add(a.id, a.parent_id, a.position, a.number, a.heading, a.text, a.valid_from, a.valid_to, *a.source_ids)
-    for v in tree.versions:
+    for v in tree.wordings:
         add(v.article_id, v.valid_from, v.valid_to)
     for c in sorted((c.article_id, c.target) for c in tree.citations):
         add(*c)
@@ -255,7 +255,7 @@ def law_sha256(tree: ActTree) -> str:
 def tree_sha256(tree: ActTree) -> str:
     """Fingerprint of all that a reader gave of an act, but for what it rejected."""
     digest = hashlib.sha256()
-    for records in ((tree.act,), tree.sections, tree.articles, tree.citations, tree.versions, tree.relations):
+    for records in ((tree.act,), tree.sections, tree.articles, tree.citations, tree.wordings, tree.relations):
         lines = ("\x1f".join(map(str, _VALUES[type(record)](record))) for record in records)
         digest.update("\x1e".join(lines).encode() + b"\n")
     return digest.hexdigest()

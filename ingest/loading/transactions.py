@@ -2,7 +2,7 @@
 
 A server's transaction costs more per row the larger it is, and one transaction keeps one of its cores at work. So a large
 act that the graph lacks goes in portions: the act and its sections first, then its articles, side by side. Each portion
-leaves a graph that `ingest.loading.difference` can go on from: no article without its parent, no version without its article.
+leaves a graph that `ingest.loading.difference` can go on from: no article without its parent, no wording without its article.
 """
 
 from collections import defaultdict, deque
@@ -15,7 +15,7 @@ from typing import TypeVar
 from cypher.graph import Row
 from ingest.loading.difference import Difference, StoredActs, difference
 from ingest.loading.spool import ReadAct
-from schema.records import ActTree, Article, Version
+from schema.records import ActTree, Article, Wording
 
 CHUNK_ARTICLES = 2000
 """Articles that are written in one transaction, or one act where the graph knows it and it has more."""
@@ -80,7 +80,7 @@ def portions(chunk: Chunk) -> Iterator[Portion]:
         return
     today = datetime.now(UTC).date()
     large = [tree for tree in trees if _is_large(tree)]
-    begun = [replace(tree, articles=(), versions=()) if _is_large(tree) else tree for tree in trees]
+    begun = [replace(tree, articles=(), wordings=()) if _is_large(tree) else tree for tree in trees]
     first = Portion(chunk, trees, found=difference(StoredActs(), begun, today))
     yield first
     for tree in large:
@@ -95,13 +95,13 @@ def _is_large(tree: ActTree) -> bool:
 def _of_articles(tree: ActTree, today: date) -> Iterator[Difference]:
     """The articles of an act whose sections are there."""
     there = StoredActs(acts={tree.act.id: tree.act})
-    versions: dict[str, list[Version]] = defaultdict(list)
-    for version in tree.versions:
-        versions[version.article_id].append(version)
+    wordings: dict[str, list[Wording]] = defaultdict(list)
+    for wording in tree.wordings:
+        wordings[wording.article_id].append(wording)
     for start in range(0, len(tree.articles), CHUNK_ARTICLES):
         articles: tuple[Article, ...] = tree.articles[start : start + CHUNK_ARTICLES]
-        kept = tuple(version for article in articles for version in versions.get(article.id, ()))
-        yield difference(there, [replace(tree, sections=(), articles=articles, versions=kept)], today)
+        kept = tuple(wording for article in articles for wording in wordings.get(article.id, ()))
+        yield difference(there, [replace(tree, sections=(), articles=articles, wordings=kept)], today)
 
 
 def joints(acts: Iterable[ReadAct]) -> list[Row]:

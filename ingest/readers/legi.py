@@ -13,7 +13,7 @@ from ingest.readers.support.html import plain_text
 from ingest.readers.support.json_lines import Json, iso_date, list_of, text_of
 from schema.errors import BadSource
 from schema.identifiers import act_id, article_ids, normal_number, section_ids, section_number
-from schema.records import Act, ActTree, Article, Citation, OutsideKind, Read, Rejected, Section, Version
+from schema.records import Act, ActTree, Article, Citation, OutsideKind, Read, Rejected, Section, Wording
 
 FILE_PATTERN = "LEGITEXT*.json"
 _ACT = re.compile(r"^LEGITEXT\d{12}$")
@@ -54,12 +54,12 @@ class _Node:
 
     @property
     def own_id(self) -> str:
-        """The publisher's identifier of this version."""
+        """The publisher's identifier of this wording."""
         return self.data["id"]
 
     @property
     def permanent_id(self) -> str:
-        """The publisher's identifier of all versions."""
+        """The publisher's identifier of all wordings."""
         cid = self.data.get("cid")
         return cid if isinstance(cid, str) and _PERMANENT.fullmatch(cid) else self.own_id
 
@@ -83,7 +83,7 @@ class _Reading:
     sections: list[Section] = field(default_factory=list[Section])
     articles: list[Article] = field(default_factory=list[Article])
     citations: list[Citation] = field(default_factory=list[Citation])
-    versions: list[Version] = field(default_factory=list[Version])
+    wordings: list[Wording] = field(default_factory=list[Wording])
     rejected: list[Rejected] = field(default_factory=list[Rejected])
 
     def reject(self, place: str, reason: str, record: object) -> None:
@@ -131,7 +131,7 @@ def read_act(path: Path) -> ActTree:
         tuple(reading.articles),
         tuple(reading.citations),
         tuple(reading.rejected),
-        tuple(reading.versions),
+        tuple(reading.wordings),
         wordings_dated=True,
     )
 
@@ -224,7 +224,7 @@ def _children(reading: _Reading, parent: _Node) -> list[_Node]:
     taken: set[str] = set()
     for node, id in zip(sections, section_ids(parent.id, list(titles)), strict=True):
         node.id = id
-        if id in taken:  # two versions of one section
+        if id in taken:  # two wordings of one section
             reading.reject(node.place, f"repeated identifier {node.permanent_id}", node.record)
             repeated.add(node.place)
         taken.add(id)
@@ -265,18 +265,18 @@ def _read_articles(reading: _Reading) -> None:
     identifiers = article_ids(act.id, ((node.data["num"], node.permanent_id) for node in reading.leaves))
     for node, node.id in zip(reading.leaves, identifiers, strict=True):
         try:
-            if node.id in taken:  # two versions of one article
+            if node.id in taken:  # two wordings of one article
                 raise Unreadable(node.place, f"repeated identifier {node.permanent_id}")
             html = node.text("texteHtml")
             text, links = plain_text(html) if html else (node.text("texte").strip(), [])
             article = _article(node, act, text)
-            versions = list(_versions(node))
+            wordings = list(_wordings(node))
         except Unreadable as error:
             reading.reject(error.place, error.reason, node.record)
             continue
         taken.add(node.id)
         reading.articles.append(article)
-        reading.versions += versions
+        reading.wordings += wordings
         for link in links:
             target, kind = link_target(link.href)
             reading.citations.append(Citation(node.id, target, kind, text[link.start : link.end], link.start, link.end))
@@ -296,7 +296,7 @@ def _article(node: _Node, act: Act, text: str) -> Article:
         valid_from=node.moment("dateDebut"),
         valid_to=node.moment("dateFin"),
         source_id=node.permanent_id,
-        source_ids=tuple(sorted({node.own_id, node.permanent_id, *(version.own_id for version in _other_versions(node))})),
+        source_ids=tuple(sorted({node.own_id, node.permanent_id, *(wording.own_id for wording in _other_wordings(node))})),
     )
 
 
@@ -312,26 +312,26 @@ def link_target(href: str) -> tuple[str, OutsideKind]:
     return href[:500], "page"
 
 
-def _other_versions(node: _Node) -> Iterator[_Node]:
-    """The versions of an article that the file lists with their days; it holds no text of them."""
-    for position, version in enumerate(list_of(node.data, f"{node.place}.data", "articleVersions")):
+def _other_wordings(node: _Node) -> Iterator[_Node]:
+    """The wordings of an article that the file lists with their days; it holds no text of them."""
+    for position, listed in enumerate(list_of(node.data, f"{node.place}.data", "articleVersions")):
         place = f"{node.place}.data.articleVersions[{position}]"
-        data = cast(Json, version) if isinstance(version, dict) else {}
+        data = cast(Json, listed) if isinstance(listed, dict) else {}
         if isinstance(data.get("id"), str):
             text_of(data, place, "id")
             yield _Node(place, {"data": data})
 
 
-def _versions(node: _Node) -> Iterator[Version]:
-    """The earlier and later versions of an article."""
+def _wordings(node: _Node) -> Iterator[Wording]:
+    """The earlier and later wordings of an article."""
     seen = {node.own_id}
-    for version in _other_versions(node):
-        if version.own_id in seen or version.data.get("dateDebut") is None:
+    for wording in _other_wordings(node):
+        if wording.own_id in seen or wording.data.get("dateDebut") is None:
             continue
-        seen.add(version.own_id)
-        start, end = version.moment("dateDebut"), version.moment("dateFin")
+        seen.add(wording.own_id)
+        start, end = wording.moment("dateDebut"), wording.moment("dateFin")
         if start is None or start != end:  # some were never in force
-            yield Version(node.id, version.own_id, version.text("etat"), start, end)
+            yield Wording(node.id, wording.own_id, wording.text("etat"), start, end)
 
 
 def _epoch_date(value: object, place: str) -> date | None:

@@ -9,6 +9,7 @@ import numpy as np
 from cypher.graph import Graph, Row
 from schema.errors import GraphBusy, LexgraphError, NotReady
 from schema.identifiers import number_stem
+from schema.labels import UNCITED
 from search.corpus.corpus import NO_END, NO_START, Corpus, CorpusText, Ints, days_of
 
 
@@ -77,7 +78,7 @@ def _read_corpus(graph: Graph, law: str) -> tuple[Corpus, CorpusText]:
     position = {row["id"]: i for i, row in enumerate(articles)}
     versions = sorted(
         (position[r["article_id"]], days_of(r["valid_from"], NO_START), days_of(r["valid_to"], NO_END))
-        for r in graph.rows("version_days")
+        for r in graph.rows("wording_days")
     )
     pairs = sorted((position[r["article"]], position[r["target"]]) for r in graph.rows("corpus_citations"))
     stems = [(row["act_id"], number_stem(row["number"]) or row["id"]) for row in articles]
@@ -96,7 +97,7 @@ def _read_corpus(graph: Graph, law: str) -> tuple[Corpus, CorpusText]:
         valid_to=np.array([days_of(row["valid_to"], NO_END) for row in articles], np.int32),
         versions=np.array(versions, np.int32).reshape(-1, 3),
         cites=np.array(pairs, np.int32).reshape(-1, 2),
-        authority=np.array([row["authority"] or 0.15 for row in articles], np.float32),
+        authority=np.array([row["authority"] or UNCITED for row in articles], np.float32),
     )
     text = CorpusText(
         titles=[act["title"] for act in acts],

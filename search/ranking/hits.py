@@ -11,8 +11,6 @@ from schema.errors import LexgraphError
 from search.ranking.fusion import head_of
 
 Scores = npt.NDArray[np.float32]
-
-
 Matrix = npt.NDArray[np.float32]
 
 

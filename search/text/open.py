@@ -1,8 +1,12 @@
 """The text server that the settings name."""
 
+from typing import TYPE_CHECKING
+
 from schema.errors import MissingExtra
 from schema.settings import Settings
-from search.text.elasticsearch import ElasticText
+
+if TYPE_CHECKING:
+    from search.text.elasticsearch import ElasticText
 
 
 def text_server(settings: Settings) -> "ElasticText | None":

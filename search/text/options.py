@@ -8,8 +8,6 @@ from schema.settings import Settings
 
 FORMAT = 3
 """Raised when analysis or the layout of the folder changes, so that indexes are made anew."""
-
-
 HEADING_WEIGHT = 2
 """How many times the headings above a section stand in its document."""
 

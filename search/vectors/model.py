@@ -13,14 +13,10 @@ from search.ranking.tree_pooling import PoolingWeights
 
 Encode = Callable[[Sequence[str]], Matrix]
 """Texts of queries to their embeddings, float32[queries, d]."""
-
-
 Nearest = Callable[[npt.NDArray[np.float32], Filter, int], Callable[[], tuple[npt.NDArray[np.intp], Scores]]]
 """``nearest(vector, filter, k)`` asks a server for up to k articles that pass the filter, those that score highest. What it
 gives is called for the answer: their positions, and their scores as the model gives them (float32: the scaled cosine with
 the vector, and the article's bias). That raises ServerUnavailable, QueryTimeout or NotReady."""
-
-
 NEIGHBOURS = 10
 """Training questions nearest to a query that vote for their relevant articles."""
 

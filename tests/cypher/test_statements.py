@@ -9,8 +9,9 @@ import pytest
 
 from cypher import statements as module
 from cypher.engines.ladybug import release
-from cypher.page_rank import UNCITED
 from cypher.statements import statements
+from schema.labels import UNCITED, properties_of
+from schema.records import Act
 from tests.support.disturbance import ROOT
 
 NAMES = sorted(statements("ladybug"))
@@ -67,8 +68,8 @@ def used_names() -> set[str]:
     found: set[str] = set()
     for path in files:
         for word in re.findall(r'"([a-z0-9_{}]+)"', path.read_text(encoding="utf-8")):
-            for name, parent in product(("section", "article"), ("section", "act")):
-                found.add(word.replace("{name}", name).replace("{parent}", parent))
+            for name, parent in product(("section", "article", "act"), ("section", "act")):
+                found.add(word.replace("{name}", name).replace("{parent}", parent).replace("{kind}", name))
     return found
 
 
@@ -86,11 +87,22 @@ def test_both_engines_know_the_same_statements() -> None:
 def test_every_block_of_the_files_is_a_statement() -> None:
     """A block that the reader does not understand would be a statement that nobody has."""
     text = "".join(path.read_text(encoding="utf-8") for path in Path(module.__file__).parent.rglob("*.cypher"))
-    written = re.findall(r"name: (\w+)", text)
-    assert set(written) == set(NAMES) | FOR_SERVERS
-    assert len(written) - len(set(written)) == text.count("// engine:") - len(FOR_SERVERS)
+    written = set(re.findall(r"name: ([\w{}]+)", text))
+    made = {re.escape(name).replace("\\{", "{").replace("\\}", "}") for name in written}
+    patterns = [re.sub(r"\{\w+\}", r"\\w+", name) for name in made]
+    names = set(NAMES) | FOR_SERVERS
+    assert all(any(re.fullmatch(pattern, name) for pattern in patterns) for name in names)
+    assert all(any(re.fullmatch(pattern, name) for name in names) for pattern in patterns)
+
+
+def test_a_property_is_listed_from_its_record() -> None:
+    read, made = statements("ladybug")["acts"], statements("ladybug")["create_acts"]
+    for name, kind in properties_of(Act).items():
+        assert f"a.{name} AS {name}" in read
+        assert (f"date(r.{name})" if kind == "DATE" else f"{name}: r.{name}") in made
+    assert "{{" not in "".join([*statements("ladybug").values(), *statements("neo4j").values()])
 
 
 def test_a_new_article_has_the_authority_of_one_that_nobody_cites() -> None:
     for engine in ("ladybug", "neo4j"):
-        assert f"authority: {UNCITED}\n" in statements(engine)["create_articles"]
+        assert f"authority: {UNCITED}}}" in statements(engine)["create_articles"]

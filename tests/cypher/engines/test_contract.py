@@ -158,7 +158,7 @@ def test_a_newer_release_is_the_difference_and_leaves_what_a_fresh_load_gives(la
 
 def _law_of(store: Store) -> list[str]:
     """The dump without the names of files and earlier wordings, which tell how a graph came about."""
-    kept = (line for line in dump_of(store) if not re.search('"Source"|"Version"|"HAS_VERSION"', line))
+    kept = (line for line in dump_of(store) if not re.search('"Source"|"Wording"|"HAS_WORDING"', line))
     return [re.sub('"file":"[^"]*"', "", line) for line in kept]
 
 

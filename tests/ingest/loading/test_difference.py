@@ -43,7 +43,7 @@ def graph_of(home: Path, *releases: tuple[Json, ...]) -> str:
 
 def law(dumped: str) -> str:
     """A dump without what tells how a graph came about: earlier wordings, collections of files, files of overtaken law."""
-    history = re.compile(r'"label":"Version"|"type":"HAS_VERSION"|"label":"Source".*"passed_over":\["')
+    history = re.compile(r'"label":"Wording"|"type":"HAS_WORDING"|"label":"Source".*"passed_over":\["')
     kept = (line for line in dumped.splitlines() if not history.search(line))
     return "\n".join(sorted(re.sub(r'"collection":"[^"]*"|(?<="legi/)[^/"]+/', "", line) for line in kept))
 

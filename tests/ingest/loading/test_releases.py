@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from cypher.engines.ladybug import EmbeddedStore, exclusive, open_graph
+from cypher.rows import row_of
 from ingest.loading import load as loader
 from ingest.loading import transactions as portions
-from ingest.loading.difference import row_of
 from ingest.loading.quarantine import quarantined
 from ingest.loading.questions import read_questions
 from ingest.loading.report import LoadReport
 from ingest.sources import collection_name, ingest, retry
 from schema.errors import BadSource, GraphBusy, TooMuchGone
+from schema.labels import SCHEMA_VERSION
 from schema.records import Act, Article
 from tests.support.disturbance import dump
 from tests.support.tiny_law import (
@@ -226,13 +227,13 @@ def test_a_wording_that_gives_way_is_kept_with_its_days(tmp_path: Path) -> None:
     changed |= {"texteHtml": "<p>Le pain est fait de seigle.</p>", "dateDebut": 12_000 * 86_400_000}
     ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law", newer))
     with open_graph(tmp_path) as graph:
-        (version,) = graph.rows("versions", ids=[f"{BAKERS_ID}/L111-1"])
+        (version,) = graph.rows("wordings", ids=[f"{BAKERS_ID}/L111-1"])
         assert version["text"].startswith("Le pain est fait de farine")
         assert (version["valid_from"], version["valid_to"]) == (date(1970, 1, 1), date(2002, 11, 9))
         assert graph.rows("articles_by_id", ids=[f"{BAKERS_ID}/L111-1"])[0]["text"] == "Le pain est fait de seigle."
     ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law", deepcopy(newer)))
     with open_graph(tmp_path) as graph:
-        assert len(graph.rows("versions", ids=[f"{BAKERS_ID}/L111-1"])) == 1
+        assert len(graph.rows("wordings", ids=[f"{BAKERS_ID}/L111-1"])) == 1
 
 
 def consolidated(folder: Path, updated: str, text: str) -> Path:
@@ -245,7 +246,7 @@ def consolidated(folder: Path, updated: str, text: str) -> Path:
 def wordings(home: Path, article: str) -> list[tuple[date | None, date | None, str]]:
     """All wordings of an article by their days, the present one last."""
     with open_graph(home) as graph:
-        rows = [*graph.rows("versions", ids=[article]), *graph.rows("articles_by_id", ids=[article])]
+        rows = [*graph.rows("wordings", ids=[article]), *graph.rows("articles_by_id", ids=[article])]
     return [(row["valid_from"], row["valid_to"], row["text"]) for row in rows]
 
 
@@ -285,7 +286,7 @@ def test_the_dates_of_other_versions_are_records_and_answer_what_was_in_force(tm
     dated["data"]["articleVersions"] = versions
     ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law", code(BAKERS, "Code", dated)))
     with open_graph(tmp_path) as graph:
-        rows = graph.rows("versions", ids=[f"{BAKERS_ID}/L1"])
+        rows = graph.rows("wordings", ids=[f"{BAKERS_ID}/L1"])
         assert [(row["source_id"], row["valid_from"], row["valid_to"]) for row in rows] == [
             ("LEGIARTI000000000101", date(1972, 9, 27), date(1983, 9, 10))
         ]
@@ -527,7 +528,7 @@ def test_questions_of_a_graph_of_an_older_schema_learn_their_file_from_the_next_
     with store.writing() as graph:
         graph._run("ALTER TABLE Question DROP file", {})  # pyright: ignore[reportPrivateUsage]
         graph.write("set_schema_version", schema_version=3)
-    assert store.migrate() == (3, 4)
+    assert store.migrate() == (3, SCHEMA_VERSION)
     assert not ingest(store, folder).anything_changed
     assert dump(tmp_path) == whole
     path.unlink()
