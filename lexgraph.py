@@ -5,7 +5,7 @@ import os
 import shlex
 import sys
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import date
 from functools import cached_property, partial
@@ -31,11 +31,10 @@ from gnn.versions.active import active_id, active_model, model_rows
 from gnn.versions.files import read_card
 from gnn.versions.shared_folder import fetch_model
 from ingest.loading.quarantine import quarantined
-from ingest.loading.report import LoadReport
-from ingest.sources import FORMAT_NAMES, retry, summary
-from ingest.sources import ingest as ingest_source
+from ingest.paths import PathReport, ingest_paths, law_counts, retry_paths
+from ingest.sources import FORMAT_NAMES
 from runtime.progress import Progress
-from schema.errors import BadQuery, BadSource, LexgraphError, MissingFile, NotReady, RecordsRejected, TooMuchGone
+from schema.errors import BadQuery, LexgraphError, NotReady
 from schema.filter import Filter
 from schema.settings import Settings, load_settings, origins
 from search.retrieval import LOST, Mode, Retriever
@@ -115,65 +114,25 @@ def ingest(
     if again:
         if paths or format or force:
             raise BadQuery("--retry reads the files that have records in quarantine: name no path, --format or --force beside it")
-        report = retry(run.store, progress=run.progress)
-        _told("quarantine", report)
-        missing: list[LexgraphError] = [
-            MissingFile(f"{path}: no such file any more; ingest it from where it lies now") for path in report.missing
-        ]
-        for error in missing:
-            err.print(f"lexgraph: {error}", markup=False, soft_wrap=True)
-        _end_of_ingest(run, report, missing)
-        return
-    if not paths:
-        from ingest.fetching.npm import LEGI_DATA, SERVICE_PUBLIC, fetch
-
-        with run.progress("fetching packages", 2) as advance:
-            paths = []
-            for package in (LEGI_DATA, SERVICE_PUBLIC):
-                paths.append(fetch(package, run.home / "sources"))
-                advance(1)
-    failures: list[LexgraphError] = []
-    whole = LoadReport()
-    for path in paths:
-        report = LoadReport()
-        try:
-            ingest_source(run.store, path, format, force=force, progress=run.progress, report=report)
-        except (BadSource, MissingFile, TooMuchGone) as error:
-            failures.append(error)  # the other paths go on
-            err.print(f"lexgraph: {error}", markup=False, soft_wrap=True)
-            if not report.files:
-                continue
-        _told(f"{path.parent.name}/{path.name}", report)
-        whole.include(report)
-        if report.broken_files:
-            failures.append(BadSource(path, "", f"{report.broken_files} files cannot be read"))
-    _end_of_ingest(run, whole, failures)
-
-
-def _told(what: str, report: LoadReport) -> None:
-    """Say what a load did."""
-    told = ", ".join(f"{n} {did}" for did, n in summary(report)) or "nothing changed"
-    out.print(f"{what}: {told}", markup=False, soft_wrap=True)
-    for found, name in ((report.rejected, "rejected"), (report.remarks, "warning")):
-        for record in found[:20]:
-            err.print(f"{name}: {record.file}: {record.place}: {record.reason}", markup=False, soft_wrap=True)
-
-
-def _end_of_ingest(run: _Run, report: LoadReport, failures: list[LexgraphError]) -> None:
-    with suppress(NotReady), run.graph() as graph:
-        nodes = ", ".join(f"{row['n']:,} {row['label']}" for row in graph.rows("counts") if row["label"] in _LAW_LABELS)
-        edges = ", ".join(f"{row['n']:,} {row['type']}" for row in graph.rows("edge_counts"))
-        out.print(f"in the graph: {nodes}; {edges}", markup=False, soft_wrap=True)
+        report = retry_paths(run.store, progress=run.progress, announce=_show)
+    else:
+        report = ingest_paths(run.store, paths or (), format, force=force, progress=run.progress, announce=_show)
+    if counts := law_counts(run.store):
+        out.print(f"in the graph: {counts}", markup=False, soft_wrap=True)
     if report.rejected:
-        told = f"{len(report.rejected)} records rejected; they lie in {run.home / 'quarantine'} with the reasons"
-        err.print(told, soft_wrap=True)
-    if failures:
-        raise typer.Exit(failures[0].exit_code)
-    if report.rejected:
-        raise typer.Exit(RecordsRejected.exit_code)
+        noun = "record" if report.rejected == 1 else "records"
+        err.print(f"{report.rejected} {noun} rejected; see {run.home / 'quarantine'} for the reasons", soft_wrap=True)
+    if report.exit_code:
+        raise typer.Exit(report.exit_code)
 
 
-_LAW_LABELS = ("Act", "Section", "Article", "Version", "Question")
+def _show(report: PathReport) -> None:
+    if report.error:
+        err.print(f"lexgraph: {report.error}", markup=False, soft_wrap=True)
+    if report.summary:
+        out.print(report.summary, markup=False, soft_wrap=True)
+    for note in report.notes:
+        err.print(note, markup=False, soft_wrap=True)
 
 
 @app.command()

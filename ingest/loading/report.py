@@ -1,16 +1,17 @@
-"""Counts of what a load did."""
+"""Counts of a load."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from ingest.loading.difference import Counts
-from schema.records import Rejected, Remark
+from schema.records import Rejected, Remark, SourceFile
 
 _COUNTED = ("unchanged_files", "read_files", "broken_files", "gone_files", "unchanged_acts", "passed_over", "waiting_files")
 
 
 @dataclass(slots=True)
 class LoadReport(Counts):
-    """What a load did: nodes by label, files, and what was rejected.
+    """Counts of a load: nodes by label, files, and what was rejected.
 
     Attributes:
         passed_over: acts that the graph has from a better source.
@@ -34,7 +35,7 @@ class LoadReport(Counts):
     missing: list[str] = field(default_factory=list[str])
 
     def include(self, other: "LoadReport") -> None:
-        """Report what another load did as well."""
+        """Add what another load did."""
         self.add(other)
         for name in _COUNTED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -43,3 +44,32 @@ class LoadReport(Counts):
         self.unrecognised += other.unrecognised
         self.missing += other.missing
         self.files |= other.files
+
+    def note_broken(self, source: SourceFile, why: Rejected) -> None:
+        """Count a file that as a whole cannot be read."""
+        self.broken_files += 1
+        self.files.add(source.name)
+        self.rejected.append(placed(why, source))
+
+
+def placed(record: Rejected, source: SourceFile) -> Rejected:
+    """Return a rejected record with the file that it was read from."""
+    return replace(record, path=str(source.path.absolute()), source=source.name)
+
+
+def summary(report: LoadReport) -> Iterator[tuple[str, str]]:
+    """Yield (what, how many) for all that a load did."""
+    for verb in ("created", "changed", "moved", "removed"):
+        for label, n in getattr(report, verb).items():
+            yield from _counted(n, label.lower(), verb)
+    yield from _counted(report.unchanged_files, "file", "unchanged")
+    yield from _counted(report.gone_files, "file", "gone")
+    yield from _counted(report.unchanged_acts, "act", "unchanged")
+    yield from _counted(len(report.unrecognised), "file", "of unknown format")
+    yield from _counted(report.passed_over, "act", "passed over for a better source")
+    yield from _counted(len(report.rejected), "record", "rejected")
+
+
+def _counted(n: int, noun: str, rest: str) -> Iterator[tuple[str, str]]:
+    if n:
+        yield f"{noun if n == 1 else noun + 's'} {rest}", f"{n:,}"

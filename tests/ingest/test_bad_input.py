@@ -8,9 +8,10 @@ import pytest
 
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from ingest.loading.quarantine import quarantined
+from ingest.loading.report import summary
 from ingest.readers.jsonl import read_questions_file
 from ingest.readers.legi import read_act
-from ingest.sources import ingest, summary
+from ingest.sources import ingest
 from schema.errors import BadSource, LexgraphError, MissingFile
 from tests.support.disturbance import dump
 from tests.support.tiny_law import BAKERS, BAKERS_ID, MILLERS, article, bakers, code, millers, section, write_law, write_sheets
@@ -62,7 +63,7 @@ def test_a_broken_file_leaves_its_act_as_it_was_and_the_others_are_loaded(tmp_pa
     assert set(before.splitlines()) - set(dump(tmp_path).splitlines()) <= {before.splitlines()[0]}, "only the fingerprint changed"
     (waiting,) = quarantined(tmp_path)["legi"]
     assert waiting.file == f"{BAKERS}.json"
-    assert dict(summary(report))["records rejected"] == "1"
+    assert dict(summary(report))["record rejected"] == "1"
 
 
 @pytest.mark.parametrize("name", ["law.json", "folder"])
