@@ -1,6 +1,7 @@
 """The HTTP app: GraphQL, and whether it is alive and ready."""
 
 import asyncio
+import json
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -152,7 +153,7 @@ def uvicorn_config(app: Starlette, log_level: str) -> uvicorn.Config:
     return uvicorn.Config(app, log_level=log_level, access_log=False, timeout_keep_alive=75)
 
 
-def serve(settings: Settings, load_model: LoadModel, announce: Callable[[str], None]) -> None:
+def serve_app(settings: Settings, load_model: LoadModel, announce: Callable[[str], None]) -> None:
     """Answer on the address of the settings until interrupted.
 
     Args:
@@ -173,3 +174,12 @@ def serve(settings: Settings, load_model: LoadModel, announce: Callable[[str], N
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
     config = uvicorn_config(make_app(settings, load_model), settings.log_level)
     _AnnouncingServer(config, lambda: announce(address)).run(sockets=[listening])
+
+
+def first_question(address: str) -> str:
+    """Return what a service says once it answers: its address, and a first question to paste into a shell."""
+    query = '{ search(query: "licenciement pendant un arrêt maladie", first: 3) { edges { node { number } snippet { text } } } }'
+    return (
+        f"Serving on {address}/graphql (open it in a browser to explore). Ask the first question:\n"
+        f"  curl -s {address}/graphql -H 'Content-Type: application/json' -d '{json.dumps({'query': query}, ensure_ascii=False)}'"
+    )

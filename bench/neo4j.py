@@ -27,7 +27,8 @@ from neo4j_graphrag.retrievers import HybridRetriever  # noqa: E402
 
 from bench.reporting import report, run  # noqa: E402
 from cypher.engines.ladybug import EmbeddedStore  # noqa: E402
-from cypher.engines.neo4j import Neo4jStore, Server  # noqa: E402
+from cypher.engines.neo4j import Neo4jStore  # noqa: E402
+from cypher.engines.neo4j_errors import Server  # noqa: E402
 from cypher.engines.neo4j_vectors import index_of  # noqa: E402
 from docker.maven import NEO4J_5, NEO4J_2026, Product  # noqa: E402
 from docker.neo4j_server import Neo4jServer  # noqa: E402

@@ -20,7 +20,7 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its 
 from bench.reporting import option, report, run  # noqa: E402
 from cypher.engines.ladybug import EmbeddedStore  # noqa: E402
 from cypher.engines.neo4j import Neo4jStore  # noqa: E402
-from cypher.engines.neo4j import Server as Neo4jAddress  # noqa: E402
+from cypher.engines.neo4j_errors import Server as Neo4jAddress  # noqa: E402
 from cypher.graph import Store  # noqa: E402
 from docker.elasticsearch_server import ElasticsearchServer  # noqa: E402
 from docker.maven import NEO4J_2026  # noqa: E402

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from cypher.batches import batches
 from cypher.graph import Graph
 from cypher.page_rank import page_rank
 
@@ -24,5 +25,5 @@ def write_authority(graph: Graph) -> None:
         stored = {row["id"]: row["authority"] for row in graph.rows("stored_authority")}
         changed = {id: rank for id, rank in authority_of(graph).items() if stored.get(id) != rank}
     rows = [{"id": id, "authority": rank} for id, rank in changed.items()]
-    for start in range(0, len(rows), _BATCH):
-        graph.write("set_authority", rows=rows[start : start + _BATCH])
+    for batch in batches(rows, _BATCH):
+        graph.write("set_authority", rows=batch)

@@ -17,6 +17,9 @@ Property lists come from `schema.labels`, so that a property is declared once:
 - ``{{label of n}}`` and ``{{type of r}}`` are the engine's own words for them.
 
 A day comes to a statement as ISO text, "" where there is none.
+
+Text is put together in four places alone, none of them from what a user gives: the names of vector indexes and their
+conditions (`with_names`, in `cypher.engines.neo4j_vectors`), the canonical dump, the import files, and migrations.
 """
 
 import re
@@ -31,6 +34,7 @@ _BLOCK = re.compile(r"^// name: (?P<name>[\w{}]+)\n(?P<comments>(?://.*\n)*)(?P<
 _ENGINE = re.compile(r"^// engine: (\w+)$", re.MULTILINE)
 _ONE_BY_ONE = re.compile(r"^// one by one$", re.MULTILINE)
 _FOR = re.compile(r"^// for (\w+): (.+)$", re.MULTILINE)
+_NAME = re.compile(r"<(\w+)>")
 _LIST = re.compile(r"\{\{(?:(?P<set>\w+): )?(?P<what>\w+)(?: (?P<write><-|of))? (?P<variable>\w+|\$)\}\}")
 _WORDS = {"label": {"neo4j": "labels({})[0]", "ladybug": "label({})"}, "type": {"neo4j": "type({})", "ladybug": "label({})"}}
 
@@ -54,6 +58,11 @@ def statements(engine: str) -> dict[str, str]:
             raise ValueError(f"{path.name}: two statements have the name {name}")
         kept[name] = _LIST.sub(partial(_expanded, engine), body).strip()
     return common | own
+
+
+def with_names(statement: str, **names: str) -> str:
+    """Return a server's statement with names where it has ``<name>``: those of indexes and properties are no parameters."""
+    return _NAME.sub(lambda marked: names[marked[1]], statements("neo4j")[statement])
 
 
 @cache

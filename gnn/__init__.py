@@ -1,1 +1,1 @@
-"""Encoders, the legislative graph encoder, its training, and the registry of model versions."""
+"""Models: encoders, graph networks, their training, versions, retraining and evaluation."""

@@ -27,6 +27,7 @@ class EncoderOptions(_Part):
     dimensions: int = Field(512, ge=2, description="Dimensions of lsa.")
     min_df: int = Field(2, ge=1, description="Articles that a word must stand in to count for lsa (1 below 1,001 articles).")
     max_df: float = Field(0.2, gt=0, le=1, description="Share of articles above which lsa leaves a word out (1 below 1,001).")
+    svd_iterations: int = Field(4, ge=1, description="Power iterations of the randomised SVD of lsa.")
     max_tokens: int = Field(176, ge=8, description="Word pieces of an article that a transformer reads.")
     max_query_tokens: int = Field(128, ge=8, description="Word pieces of a query that a transformer reads.")
 
@@ -35,6 +36,7 @@ class DocumentOptions(_Part):
     """The document tower: what is added to the features of an article."""
 
     section_mean: bool = Field(False, description="Add the fixed mean of the articles of the parent section.")
+    section_share: float = Field(0.7, description="Weight of that mean to begin with; it is learned.")
     rank: int = Field(64, ge=1, description="Rank of the learned linear map.")
     layers: int = Field(0, ge=0, description="GATv2 layers over the tree and the citations; 0: none.")
     hidden: int = Field(128, ge=4, description="Width of the GATv2 layers.")
@@ -87,10 +89,15 @@ class Recipe(_Part):
     document: DocumentOptions = DocumentOptions()  # pyright: ignore[reportCallIssue]
     query: QueryOptions = QueryOptions()  # pyright: ignore[reportCallIssue]
     training: TrainingOptions = TrainingOptions()  # pyright: ignore[reportCallIssue]
+    tune_fusion: bool = Field(
+        default_factory=lambda options: _has_layers(options),
+        description="Tune the weights of the fusion on development questions, as for a model that serves; a model that is only "
+        "compared, list by list, keeps those that tuning starts from. Unless set: where there are GATv2 layers.",
+    )
     folder: Path = Field(FOLDER, exclude=True, description="Where the recipes lie that this one names.")
 
     def other(self, name: str) -> "Recipe":
-        """Another recipe that this one names: beside it, else under ``gnn/recipes``.
+        """Return another recipe that this one names: beside it, else under ``gnn/recipes``.
 
         Raises:
             BadSetting: there is none.
@@ -101,15 +108,30 @@ class Recipe(_Part):
         return load_recipe(str(beside) if beside.exists() else name)
 
     def key(self, *made_from: str) -> str:
-        """A digest of the recipe and of what it is applied to; the same key means the same model."""
-        text = "\n".join([str(FORMAT), self.model_dump_json(exclude={"compare", "splits", "description"}), *made_from])
+        """Return a digest of the recipe and of what it is applied to; the same key means the same model.
+
+        Options that are younger than the keys of stored models count only where they are not the default.
+        """
+        left_out: dict[str, Any] = dict.fromkeys(("compare", "splits", "description"), True)
+        if self.encoder.svd_iterations == EncoderOptions.model_fields["svd_iterations"].default:
+            left_out["encoder"] = {"svd_iterations"}
+        if self.document.section_share == DocumentOptions.model_fields["section_share"].default:
+            left_out["document"] = {"section_share"}
+        if self.tune_fusion == (self.document.layers > 0):
+            left_out["tune_fusion"] = True
+        text = "\n".join([str(FORMAT), self.model_dump_json(exclude=left_out), *made_from])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def load_recipe(name: str) -> Recipe:
-    """The recipe of a name under ``gnn/recipes``, or of a TOML file.
+def _has_layers(recipe: dict[str, Any]) -> bool:
+    document = recipe.get("document")  # missing where it is not valid
+    return isinstance(document, DocumentOptions) and document.layers > 0
 
-    A recipe may name another by ``base`` and tell only what differs.
+
+def load_recipe(name: str) -> Recipe:
+    """Return the recipe of a name under ``gnn/recipes``, or of a TOML file.
+
+    A recipe may name another as its ``base`` and list only what differs.
 
     Raises:
         BadSetting: there is no such recipe, or a value does not fit; the message names both.
@@ -118,8 +140,8 @@ def load_recipe(name: str) -> Recipe:
     try:
         return Recipe.model_validate(_table(path, ()) | {"name": path.stem, "folder": path.parent})
     except FileNotFoundError as error:
-        known = ", ".join(sorted(p.stem for p in FOLDER.glob("*.toml")))
-        raise BadSetting(f"no recipe {Path(error.filename).stem!r}; there are: {known}") from None
+        names = ", ".join(sorted(p.stem for p in FOLDER.glob("*.toml")))
+        raise BadSetting(f"no recipe {Path(error.filename).stem!r}; there are: {names}") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadSetting(f"{path}: {error}") from None
     except ValidationError as error:
@@ -129,7 +151,7 @@ def load_recipe(name: str) -> Recipe:
 
 def _table(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:
     if path in above:
-        raise BadSetting(f"{path}: a recipe that is its own base")
+        raise BadSetting(f"{path}: a recipe cannot be its own base")
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     base = table.pop("base", None)
     if base is None:

@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,11 +17,11 @@ from ingest.loading.known_sources import StoredSources, archive_name, file_sha25
 from ingest.loading.load import LoadOptions, load_acts
 from ingest.loading.quarantine import quarantined, write_quarantine
 from ingest.loading.questions import load_questions
-from ingest.loading.report import LoadReport
+from ingest.loading.report import LoadReport, counted
 from ingest.loading.spool import ReadFile
 from ingest.readers import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, legalize, legi, service_public
 from runtime.progress import Progress, silent
-from schema.errors import BadSource, MissingFile
+from schema.errors import BadSource, LexgraphError, MissingFile, TooMuchGone
 from schema.records import Rejected, SourceFile
 
 
@@ -267,6 +267,41 @@ def _keep_rejected(home: Path, format: str, collection: _Collection, files: Coll
         waiting = [record for record in waiting if record.source in files or not record.source.startswith(own)]
     if report.rejected or len(waiting) < len(before):
         write_quarantine(home, format, [*waiting, *report.rejected])
+
+
+@dataclass(frozen=True, slots=True)
+class PathLoad:
+    """The load of one path: its report, None where an error came before anything was read, and what failed."""
+
+    name: str
+    report: LoadReport | None
+    failures: tuple[LexgraphError, ...] = ()
+
+
+def ingest_paths(
+    store: Store, paths: Sequence[Path], format: str | None = None, *, force: bool = False, progress: Progress = silent
+) -> Iterator[PathLoad]:
+    """Load files, folders or archives one after another (`ingest`), and yield what became of each.
+
+    A path that cannot be read, or that would drop too much of the law, is a failure; the others are loaded.
+    """
+    for path in paths:
+        report, failures = LoadReport(), list[LexgraphError]()
+        try:
+            ingest(store, path, format, force=force, progress=progress, report=report)
+        except (BadSource, MissingFile, TooMuchGone) as error:
+            failures.append(error)
+        is_read = not failures or bool(report.files)
+        if report.broken_files:
+            failures.append(BadSource(path, "", f"{counted(report.broken_files, 'file')} cannot be read"))
+        yield PathLoad(f"{path.parent.name}/{path.name}", report if is_read else None, tuple(failures))
+
+
+def retry_quarantined(store: Store, *, progress: Progress = silent) -> Iterator[PathLoad]:
+    """Load again the files that have records in quarantine (`retry`); those that are not where they were are failures."""
+    report = retry(store, progress=progress)
+    missing = (MissingFile(f"{path}: no such file any more; ingest it from where it lies now") for path in report.missing)
+    yield PathLoad("quarantine", report, tuple(missing))
 
 
 def retry(store: Store, *, progress: Progress = silent) -> LoadReport:

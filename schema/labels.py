@@ -65,10 +65,10 @@ def _type_of(hint: Any) -> PropertyType:
 
 def _label(record: type, own: Properties | None = None, initial: dict[str, str] | None = None) -> NodeLabel:
     """Return the label of a record, its identifier first; ``own`` are properties of the graph alone."""
-    stored = {name: kind for name, kind in properties_of(record).items() if name not in ON_EDGES}
-    digests = [name for name in DIGESTED if hasattr(record, name)]
-    properties: Properties = {**_strings("id"), **stored, **_strings(*digests), **(own or {})}
-    return NodeLabel(record.__name__, properties, record, initial or {})
+    properties = _strings("id")
+    properties |= {name: kind for name, kind in properties_of(record).items() if name not in ON_EDGES}
+    properties |= _strings(*(name for name in DIGESTED if hasattr(record, name)))
+    return NodeLabel(record.__name__, properties | (own or {}), record, initial or {})
 
 
 def _strings(*names: str) -> Properties:

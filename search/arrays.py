@@ -1,5 +1,7 @@
 """Types of arrays, and what is done with rows of embeddings."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -7,6 +9,25 @@ Matrix = npt.NDArray[np.float32]
 
 
 def unit(rows: Matrix) -> Matrix:
-    """Rows (or one vector) scaled to unit length; zeros stay zeros."""
+    """Return rows (or one vector) scaled to unit length; zeros stay zeros."""
     length = np.linalg.norm(rows, axis=-1, keepdims=True)
     return (rows / np.maximum(length, 1e-9)).astype(np.float32)
+
+
+def positions_in(ids: Sequence[str], wanted: Sequence[str]) -> npt.NDArray[np.intp]:
+    """Return where each wanted identifier stands among others, -1 where it does not."""
+    place = {id: position for position, id in enumerate(ids)}
+    return np.array([place.get(id, -1) for id in wanted], np.intp)
+
+
+def realigned(rows: npt.NDArray[np.floating], ids: Sequence[str], wanted: Sequence[str], missing: float = 0) -> Matrix:
+    """Return the rows of identifiers, or their single values, in the order of the wanted ones.
+
+    Args:
+        ids: of ``rows``.
+        missing: value of an identifier that has no row.
+    """
+    positions = positions_in(ids, wanted)
+    result = np.full((len(wanted), *rows.shape[1:]), missing, np.float32)
+    result[positions >= 0] = rows[positions[positions >= 0]]
+    return result

@@ -1,4 +1,4 @@
-"""Retrieval measures, their intervals, and the table that compares systems."""
+"""Retrieval measures and their intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,67 +33,81 @@ class Measured:
     high: float
 
 
-def ranks_of(scores: Scores, relevant: npt.NDArray[np.intp]) -> Ranks:
-    """Ranks (from 1, ascending) of the relevant articles when all are sorted by score, ties by position.
+def ranks_in_order(scores: Scores, relevant: npt.NDArray[np.intp]) -> Ranks:
+    """Return the ranks (from 1) of the relevant positions, in their order, when all are sorted by score, ties by position.
 
-    Articles with a score of -inf were not retrieved; they rank behind all others.
+    What has a score of -inf was not retrieved; it ranks behind everything.
     """
     own = scores[relevant][:, None]
     ahead = (scores > own).sum(1) + ((scores == own) & (np.arange(len(scores)) < relevant[:, None])).sum(1)
-    ranks = np.sort(ahead + 1)
-    missed = int((~np.isfinite(scores[relevant])).sum())
-    if missed:
-        ranks[len(ranks) - missed :] = np.iinfo(np.int64).max
-    return ranks
+    return np.where(np.isfinite(scores[relevant]), ahead + 1, np.iinfo(np.int64).max)
+
+
+def ranks_of(scores: Scores, relevant: npt.NDArray[np.intp]) -> Ranks:
+    """Return `ranks_in_order`, ascending: what the measures are computed from."""
+    return np.sort(ranks_in_order(scores, relevant))
+
+
+def recall(ranks: Ranks, cut: int) -> float:
+    """Return the share of the relevant that stands among the first ``cut``."""
+    return float((ranks <= cut).mean())
+
+
+def average_precision(ranks: Ranks) -> float:
+    """Return the mean of the precisions at the ranks of the relevant, which ascend."""
+    return float((np.arange(1, len(ranks) + 1) / ranks).mean())
+
+
+def r_precision(ranks: Ranks) -> float:
+    """Return the precision at the number of the relevant."""
+    return recall(ranks, len(ranks))
+
+
+def ndcg(ranks: Ranks, cut: int) -> float:
+    """Return the normalised discounted cumulative gain of the first ``cut``, with binary gains."""
+    ideal = (1 / np.log2(np.arange(2, min(len(ranks), cut) + 2))).sum()
+    return float((1 / np.log2(ranks[ranks <= cut] + 1.0)).sum() / ideal)
 
 
 def measure(ranks: Ranks) -> dict[str, float]:
-    """All measures for one question, from the ranks of its relevant articles; between 0 and 1.
-
-    Recall at k, average precision, R-precision, and nDCG@10 with binary gains.
-    """
-    n = len(ranks)
-    found = np.arange(1, n + 1)
-    ideal = (1 / np.log2(np.arange(2, min(n, 10) + 2))).sum()
+    """Return `MEASURES` of one question, from the ranks of its relevant articles (`ranks_of`); between 0 and 1."""
     return {
-        "R@100": float((ranks <= 100).mean()),
-        "R@200": float((ranks <= 200).mean()),
-        "R@500": float((ranks <= 500).mean()),
-        "MAP": float((found / ranks).mean()),
-        "MRP": float((ranks <= n).mean()),
-        "nDCG@10": float((1 / np.log2(ranks[ranks <= 10] + 1.0)).sum() / ideal),
+        **{f"R@{cut}": recall(ranks, cut) for cut in (100, 200, 500)},
+        "MAP": average_precision(ranks),
+        "MRP": r_precision(ranks),
+        "nDCG@10": ndcg(ranks, 10),
     }
 
 
 def all_ranks(
     score: Callable[[str], Scores], questions: Sequence[Judged], *, progress: Progress = silent, label: str = "questions"
 ) -> list[Ranks]:
-    """For each question the ranks of its relevant articles (`ranks_of`).
+    """Return for each question the ranks of its relevant articles (`ranks_of`).
 
     Args:
         score: the scores of all articles for a query.
     """
-    found: list[Ranks] = []
+    ranks: list[Ranks] = []
     with progress(label, len(questions)) as advance:
         for question in questions:
-            found.append(ranks_of(score(question.query), question.relevant))
+            ranks.append(ranks_of(score(question.query), question.relevant))
             advance(1)
-    return found
+    return ranks
 
 
 def measures_of(ranks: Sequence[Ranks]) -> dict[str, npt.NDArray[np.float64]]:
-    """Each measure for each question: float64[questions] by name, between 0 and 1."""
+    """Return each measure of each question: float64[questions] by name, between 0 and 1."""
     rows = [measure(row) for row in ranks]
     return {name: np.array([row[name] for row in rows]) for name in MEASURES}
 
 
 def recall_curve(ranks: Sequence[Ranks], cuts: Sequence[int] = CURVE_CUTS) -> list[float]:
-    """Mean recall at each cut, in percent."""
-    return [100 * float(np.mean([(row <= cut).mean() for row in ranks])) for cut in cuts]
+    """Return the mean recall at each cut, in percent."""
+    return [100 * float(np.mean([recall(row, cut) for row in ranks])) for cut in cuts]
 
 
 def with_intervals(values: Mapping[str, npt.NDArray[np.float64]]) -> dict[str, Measured]:
-    """Means in percent with 95 % percentile bootstrap intervals over questions.
+    """Return means in percent with 95 % percentile bootstrap intervals over questions.
 
     The same questions are drawn for every measure and every system, from a fixed seed.
     """

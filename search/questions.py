@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import numpy as np
+import numpy.typing as npt
 
 from schema.records import Question
 from search.corpus.corpus import Corpus
@@ -13,17 +14,21 @@ TITLE, WITH_DESCRIPTION = "title", "title + description"
 
 
 def of_split(questions: Iterable[Question], split: str, part: str) -> list[Question]:
-    """The questions of one part (train, development, test) of a split (random, by-dossier)."""
+    """Return the questions of one part (train, development, test) of a split (random, by-dossier)."""
     name = "split" if split == "random" else "split_by_dossier"
     return [question for question in questions if getattr(question, name) == part]
 
 
+def query_text(question: Question, asked: str = WITH_DESCRIPTION) -> str:
+    """Return a question as a query: its title, with the description unless the title is asked alone."""
+    return f"{question.text} {question.description}".strip() if asked == WITH_DESCRIPTION else question.text
+
+
+def positions_of(corpus: Corpus, question: Question) -> npt.NDArray[np.intp]:
+    """Return the positions of the relevant articles of a question."""
+    return np.array([corpus.article_position[article] for article in question.relevant], np.intp)
+
+
 def judged(corpus: Corpus, questions: Iterable[Question], asked: str = WITH_DESCRIPTION) -> list[Judged]:
-    """Questions as queries with the positions of their relevant articles."""
-    return [
-        Judged(
-            f"{q.text} {q.description}".strip() if asked == WITH_DESCRIPTION else q.text,
-            np.array([corpus.article_position[article] for article in q.relevant], np.intp),
-        )
-        for q in questions
-    ]
+    """Return questions as queries with the positions of their relevant articles."""
+    return [Judged(query_text(question, asked), positions_of(corpus, question)) for question in questions]

@@ -1,7 +1,6 @@
 """A query's way: analysis, BM25 and vectors side by side, fusion, filters, pooling over the tree, hits."""
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +8,7 @@ import numpy.typing as npt
 from schema.errors import BadQuery, BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
 from search.corpus.corpus import Corpus, Mask
+from search.modes import Mode
 from search.ranking.fusion import DEPTH, standard_scores, top, weighted
 from search.ranking.hits import Hit, Hits, RankedList, Ranking, Scores
 from search.ranking.tree_pooling import PoolingWeights, TreePooling
@@ -35,15 +35,6 @@ NEAREST_TO_FUSE = 200
 """Where other lists decide too, fewer do: on development questions R@100, R@200 and R@500 are 75.8, 83.1 and 91.6 with 200
 and 76.5, 83.8 and 92.3 with 500, which take a quarter longer from a server. Every page asks for as many: else an article
 would stand on two pages, or on none."""
-
-
-class Mode(Enum):
-    """Which way a query takes."""
-
-    HYBRID = "hybrid"
-    BM25 = "bm25"
-    VECTOR = "vector"
-    HIERARCHICAL = "hierarchical"
 
 
 class Retriever:

@@ -125,7 +125,7 @@ QUICK = {"mutations.py": ["--count", "20"], "corpus.py": ["--quick"], "neo4j.py"
 
 
 @pytest.mark.parametrize(
-    "program", sorted(p.name for p in (ROOT / "bench").glob("*.py") if p.name not in ("__init__.py", "reporting.py", "eu_lu.py"))
+    "program", sorted(p.name for p in (ROOT / "bench").glob("*.py") if p.name not in ("__init__.py", "reporting.py"))
 )
 def test_every_measurement_prints_one_json_object(demo: str, program: str) -> None:
     # Those that take long get little to do here: what is shown is that they work. Similar acts need the law of two

@@ -1,11 +1,13 @@
 """Acts, sections and articles as GraphQL shows them, and the connections between them."""
 
+from dataclasses import fields
 from datetime import date
 from enum import Enum
 from typing import Annotated
 
 import strawberry
 
+from api.graphql.described import graphql_field, graphql_interface, graphql_type
 from api.graphql.loaders import Reading
 from api.graphql.pagination import DEFAULT_PAGE, PageInfo, Window
 from cypher.graph import Row
@@ -17,34 +19,40 @@ First = Annotated[int, strawberry.argument(description="Length of the page, from
 After = Annotated[str | None, strawberry.argument(description="`endCursor` of the page before.")]
 
 
-@strawberry.interface(description="Whatever has an identifier.")
+@graphql_interface
 class Node:
-    """Whatever has an identifier."""
+    """Anything with an identifier: an act, a section, an article."""
 
     id: strawberry.ID = strawberry.field(
         description="Readable and stable: `fr/LEGITEXT000006072050/L1234-9` is an article of the act before the last slash."
     )
 
 
-@strawberry.interface(description="A part of an act: a section or an article.")
-class Provision(Node):
-    """A part of an act: a section or an article."""
+@graphql_type
+class Dated:
+    """Law with days and a name of the publisher's own."""
 
-    number: str = strawberry.field(description="As the publisher writes it.")
-    heading: str | None = strawberry.field(description="Null where there is none.")
     status: str | None = strawberry.field(description="As the publisher gives it, e.g. `VIGUEUR`.")
     valid_from: date | None = strawberry.field(description="First day in force.")
     valid_to: date | None = strawberry.field(description="First day no longer in force; null while no end is known.")
     source_id: str | None = strawberry.field(description="The publisher's own identifier.")
+
+
+@graphql_interface
+class Provision(Node, Dated):
+    """A part of an act: a section or an article."""
+
+    number: str | None = strawberry.field(description="As the publisher writes it; null while it is not known (`degraded`).")
+    heading: str | None = strawberry.field(description="Null where there is none.")
     act_id: strawberry.Private[str]
     parent_id: strawberry.Private[str]
 
-    @strawberry.field(description="The act that this is a part of.")
+    @graphql_field
     async def act(self, info: Info) -> "Act":
         """The act that this is a part of."""
         return act_of(await info.context.acts.load(self.act_id))
 
-    @strawberry.field(description="The section or act that this stands in.")
+    @graphql_field
     async def parent(self, info: Info) -> Node:
         """The section or act that this stands in."""
         found = await node_of(info.context, self.parent_id)
@@ -52,71 +60,72 @@ class Provision(Node):
             raise _gone()
         return found
 
-    @strawberry.field(description="The act and the sections above this, from the act down.")
+    @graphql_field
     async def ancestors(self, info: Info) -> list[Node]:
         """The act and the sections above this, from the act down."""
         return await _nodes(info.context, info.context.path(self.parent_id))
 
-    @strawberry.field(description="What else stands in the same section or act, in reading order.")
+    @graphql_field
     async def siblings(self, info: Info) -> list["Provision"]:
-        """What else stands in the same section or act, in reading order."""
+        """Neighbours in the same section or act, in reading order."""
         rows = await info.context.contents.load(self.parent_id)
         return await _provisions(info.context, [row["id"] for row in rows if row["id"] != self.id])
 
 
-@strawberry.type(description="What an act or a section contains: an edge.")
+@graphql_type
 class ContentsEdge:
-    """What an act or a section contains: an edge."""
+    """A section or article in an act or a section."""
 
     cursor: str
     node: Provision
 
 
-@strawberry.type(description="What an act or a section contains.")
+@graphql_type
 class ContentsConnection:
-    """What an act or a section contains."""
+    """Sections and articles in an act or a section."""
 
     edges: list[ContentsEdge]
     page_info: PageInfo
     total_count: int
 
 
-@strawberry.type(description="A citation, seen from the article that cites.")
-class CitesEdge:
-    """A citation, seen from the article that cites."""
+@graphql_type
+class CitationEdge:
+    """A citation: its words, and where they stand."""
 
     cursor: str
-    node: Node = strawberry.field(description="What is cited: an article, a section or an act.")
     text: str = strawberry.field(description="The words that cite.")
     start: int = strawberry.field(description="Where they begin in the citing article's text, in code points.")
     end: int = strawberry.field(description="Where they end, exclusive.")
     kind: str = strawberry.field(description="`link`: marked by the publisher; `text`: found in the words.")
 
 
-@strawberry.type(description="What an article cites, in the order of its text.")
+@graphql_type
+class CitesEdge(CitationEdge):
+    """A citation, seen from the article that cites."""
+
+    node: Node = strawberry.field(description="What is cited: an article, a section or an act.")
+
+
+@graphql_type
 class CitesConnection:
-    """What an article cites, in the order of its text."""
+    """Citations of an article, in the order of its text."""
 
     edges: list[CitesEdge]
     page_info: PageInfo
     total_count: int
 
 
-@strawberry.type(description="A citation, seen from what is cited.")
-class CitedByEdge:
+@graphql_type
+class CitedByEdge(CitationEdge):
     """A citation, seen from what is cited."""
 
-    cursor: str
     node: "Article" = strawberry.field(description="The article that cites.")
-    text: str = strawberry.field(description="The words that cite.")
-    start: int = strawberry.field(description="Where they begin in the citing article's text, in code points.")
-    end: int = strawberry.field(description="Where they end, exclusive.")
-    kind: str = strawberry.field(description="`link`: marked by the publisher; `text`: found in the words.")
 
 
-@strawberry.type(description="What cites this, in reading order.")
+@graphql_type
 class CitedByConnection:
-    """What cites this, in reading order."""
+    """Articles that cite this, in reading order."""
 
     edges: list[CitedByEdge]
     page_info: PageInfo
@@ -125,7 +134,7 @@ class CitedByConnection:
 
 @strawberry.enum(description="What one act does to another.")
 class RelationType(Enum):
-    """What one act does to another."""
+    """An effect of one act on another."""
 
     TRANSPOSES = "TRANSPOSES"
     AMENDS = "AMENDS"
@@ -134,9 +143,9 @@ class RelationType(Enum):
     CITES = "CITES"
 
 
-@strawberry.type(description="What one act does to another.")
+@graphql_type
 class Relation:
-    """What one act does to another."""
+    """An effect of one act on another."""
 
     type: RelationType
     act: "Act" = strawberry.field(description="The other act.")
@@ -145,35 +154,27 @@ class Relation:
     confidence: float = strawberry.field(description="How sure it is, from 0 to 1.")
 
 
-@strawberry.type(description="A wording of an article.")
-class Wording:
+@graphql_type
+class Wording(Dated):
     """A wording of an article."""
 
     id: strawberry.ID
-    status: str | None = strawberry.field(description="As the publisher gives it.")
-    valid_from: date | None = strawberry.field(description="First day in force.")
-    valid_to: date | None = strawberry.field(description="First day no longer in force; null while no end is known.")
     text: str | None = strawberry.field(description="Null where only the dates are known.")
-    source_id: str | None = strawberry.field(description="The publisher's own identifier.")
 
 
 _Types = Annotated[list[RelationType] | None, strawberry.argument(description="Only these; all where it is left out.")]
 
 
-@strawberry.type(description="A code, a statute, a decree, a directive.")
-class Act(Node):
+@graphql_type
+class Act(Node, Dated):
     """A code, a statute, a decree, a directive."""
 
-    title: str
+    title: str | None = strawberry.field(description="Null while it is not known (`degraded`).")
     kind: str
     jurisdiction: str = strawberry.field(description="`fr`, `eu`, …")
-    language: str = strawberry.field(description="ISO 639-1.")
-    status: str | None = strawberry.field(description="As the publisher gives it.")
-    valid_from: date | None = strawberry.field(description="First day in force.")
-    valid_to: date | None = strawberry.field(description="First day no longer in force; null while no end is known.")
+    language: str | None = strawberry.field(description="ISO 639-1.")
     eli: str | None = strawberry.field(description="European Legislation Identifier.")
     celex: str | None = strawberry.field(description="Number in EUR-Lex.")
-    source_id: str | None = strawberry.field(description="The publisher's own identifier.")
     licence: str | None = strawberry.field(description="Under which the publisher gives it.")
     short_title: str | None = strawberry.field(description="Null where it has none.")
     published: date | None = strawberry.field(description="The date that the act bears.")
@@ -181,57 +182,57 @@ class Act(Node):
     subjects: list[str] = strawberry.field(description="The publisher's own: fields, departments.")
     preamble: str | None = strawberry.field(description="What stands outside its sections and articles.")
 
-    @strawberry.field(description="What this act does to others that the graph holds.")
+    @graphql_field
     async def relations(self, info: Info, types: _Types = None) -> list[Relation]:
-        """What this act does to others that the graph holds."""
+        """Effects of this act on others that the graph holds."""
         rows = await info.context.relations.load(self.id)
         return await _relations(info.context, [row | {"other": row["target"]} for row in rows], types)
 
-    @strawberry.field(description="What others do to this act: transpose, amend, repeal it.")
+    @graphql_field
     async def related_by(self, info: Info, types: _Types = None) -> list[Relation]:
-        """What others do to this act."""
+        """Effects of others on this act: they transpose, amend, repeal it."""
         return await _relations(info.context, await info.context.related_by.load(self.id), types)
 
-    @strawberry.field(description="Articles that cite this act as a whole.")
+    @graphql_field
     async def cited_by(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitedByConnection:
         """Articles that cite this act as a whole."""
         return await _cited_by(info.context, self.id, first, after)
 
-    @strawberry.field(description="What stands directly below the act, in reading order.")
+    @graphql_field
     async def contents(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> ContentsConnection:
-        """What stands directly below the act, in reading order."""
+        """Sections and articles directly below the act, in reading order."""
         return await _contents(info.context, self.id, first, after)
 
 
-@strawberry.type(description="A part, book, title, chapter, section …: an inner node of an act.")
+@graphql_type
 class Section(Provision):
     """A part, book, title, chapter, section …: an inner node of an act."""
 
     level: int = strawberry.field(description="1 directly below the act.")
     text: str | None = strawberry.field(description="What stands under its heading, before anything below it.")
 
-    @strawberry.field(description="What stands directly below the section, in reading order.")
+    @graphql_field
     async def contents(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> ContentsConnection:
-        """What stands directly below the section, in reading order."""
+        """Sections and articles directly below the section, in reading order."""
         return await _contents(info.context, self.id, first, after)
 
-    @strawberry.field(description="Articles that cite this section as a whole.")
+    @graphql_field
     async def cited_by(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitedByConnection:
         """Articles that cite this section as a whole."""
         return await _cited_by(info.context, self.id, first, after)
 
 
-@strawberry.type(description="An article: what the law says.")
+@graphql_type
 class Article(Provision):
     """An article: what the law says."""
 
-    text: str = strawberry.field(description="One paragraph a line.")
-    language: str = strawberry.field(description="ISO 639-1.")
+    text: str | None = strawberry.field(description="One paragraph a line; null while it is not known (`degraded`).")
+    language: str | None = strawberry.field(description="ISO 639-1.")
     authority: float = strawberry.field(
         description="PageRank over citations between articles: 0.15 for an article that nobody cites, more the more it is cited."
     )
 
-    @strawberry.field(description="Its other wordings, earlier and later, by their first days.")
+    @graphql_field
     async def wordings(self, info: Info) -> list[Wording]:
         """Its other wordings, earlier and later, by their first days."""
         return [_wording(row) for row in await info.context.wordings.load(self.id)]
@@ -241,11 +242,11 @@ class Article(Provision):
         """The same as `wordings`."""
         return [_wording(row) for row in await info.context.wordings.load(self.id)]
 
-    @strawberry.field(description="The wording in force on a day; null where none was.")
+    @graphql_field
     async def wording(
         self, info: Info, on: Annotated[date, strawberry.argument(description="The day, as ISO 8601: `2020-01-31`.")]
     ) -> Wording | None:
-        """The wording in force on a day."""
+        """The wording in force on a day; null where none was."""
         own = Wording(
             id=self.id,
             status=self.status,
@@ -257,26 +258,26 @@ class Article(Provision):
         wordings = [own, *(_wording(row) for row in await info.context.wordings.load(self.id))]
         return next((w for w in wordings if (w.valid_from or date.min) <= on < (w.valid_to or date.max)), None)
 
-    @strawberry.field(description="The article after this in reading order; null at the end of the act.")
+    @graphql_field
     async def next(self, info: Info) -> "Article | None":
-        """The article after this in reading order."""
+        """The article after this in reading order; null at the end of the act."""
         row = await info.context.following.load(self.id)
         return await _article(info.context, row)
 
-    @strawberry.field(description="The article before this in reading order; null at the beginning of the act.")
+    @graphql_field
     async def previous(self, info: Info) -> "Article | None":
-        """The article before this in reading order."""
+        """The article before this in reading order; null at the beginning of the act."""
         row = await info.context.preceding.load(self.id)
         return await _article(info.context, row)
 
-    @strawberry.field(description="What this article cites and the graph holds, in the order of its text.")
+    @graphql_field
     async def cites(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitesConnection:
-        """What this article cites and the graph holds, in the order of its text."""
+        """Citations of this article that the graph holds, in the order of its text."""
         reading = info.context
         window = Window.of(["cites", self.id], first, after, reading.settings.max_page)
         rows = [row for row in await reading.cites.load(self.id) if reading.knows(row["other"])]
         page = window.page_of_all(rows)
-        targets = await _found(reading, [row["other"] for _, row in page.items])
+        targets = await _named(reading, [row["other"] for _, row in page.items])
         edges = [
             CitesEdge(cursor=cursor, node=node, text=row["text"], start=row["start"], end=row["end"], kind=row["kind"])
             for (cursor, row), node in zip(page.items, targets, strict=True)
@@ -284,76 +285,45 @@ class Article(Provision):
         ]
         return CitesConnection(edges=edges, page_info=page.info, total_count=len(rows))
 
-    @strawberry.field(description="Articles that cite this one.")
+    @graphql_field
     async def cited_by(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitedByConnection:
         """Articles that cite this one."""
         return await _cited_by(info.context, self.id, first, after)
 
 
 def act_of(row: Row | None) -> Act:
-    """The act of a row of the graph."""
-    row = _there(row)
-    return Act(
-        id=row["id"],
-        title=row["title"],
-        kind=row["kind"],
-        jurisdiction=row["jurisdiction"],
-        language=row["language"],
-        status=row["status"] or None,
-        valid_from=row["valid_from"],
-        valid_to=row["valid_to"],
-        eli=row["eli"] or None,
-        celex=row["celex"] or None,
-        source_id=row["source_id"] or None,
-        licence=row["licence"] or None,
-        short_title=row["short_title"] or None,
-        published=row["published"],
-        updated=row["updated"],
-        subjects=row["subjects"] or [],
-        preamble=row["preamble"] or None,
-    )
+    """Return the act of a row of the graph."""
+    return Act(**_values(Act, row, {}))
 
 
 def section_of(row: Row | None) -> Section:
-    """The section of a row of the graph."""
-    row = _there(row)
-    return Section(**_provision(row), level=row["level"], text=row["text"] or None)
+    """Return the section of a row of the graph."""
+    return Section(**_values(Section, row, {}))
 
 
 def article_of(row: Row | None) -> Article:
-    """The article of a row of the graph."""
-    row = _there(row)
-    # A graph that came about before authority was stored has none until its law is loaded again.
-    return Article(**_provision(row), text=row["text"], language=row["language"], authority=row["authority"] or UNCITED)
+    """Return the article of a row of the graph."""
+    # An empty text is one; a graph that came about before authority was stored has none until its law is loaded again.
+    own = {} if row is None else {"text": row["text"], "authority": row["authority"] or UNCITED}
+    return Article(**_values(Article, row, own))
 
 
+def _values(kind: type, row: Row | None, own: Row) -> Row:
+    """Return the fields of a type from the properties of a row: an empty text is null, but for what every node has."""
+    if row is None:
+        raise _gone()
+    names = [field.name for field in fields(kind)]
+    read = {name: row[name] if name in _NEVER_NULL else row[name] or None for name in names if name in row}
+    return read | {name: [] for name in ("subjects",) if name in names and not read[name]} | own
+
+
+_NEVER_NULL = frozenset({"id", "number", "title", "kind", "level"})
 _MADE_OF = {"Act": act_of, "Section": section_of, "Article": article_of}
 
 
 async def node_of(reading: Reading, id: str) -> Node | None:
-    """What an identifier names, or None."""
-    return (await _found(reading, [id]))[0]
-
-
-def _provision(row: Row) -> Row:
-    """The properties that sections and articles share."""
-    return {
-        "id": row["id"],
-        "number": row["number"],
-        "heading": row["heading"] or None,
-        "status": row["status"] or None,
-        "valid_from": row["valid_from"],
-        "valid_to": row["valid_to"],
-        "source_id": row["source_id"] or None,
-        "act_id": row["act_id"],
-        "parent_id": row["parent_id"],
-    }
-
-
-def _there(row: Row | None) -> Row:
-    if row is None:
-        raise _gone()
-    return row
+    """Return what an identifier names, or None."""
+    return (await _named(reading, [id]))[0]
 
 
 def _gone() -> NotReady:
@@ -361,8 +331,8 @@ def _gone() -> NotReady:
     return NotReady("the graph no longer holds this: newer law is being loaded; ask again in a moment")
 
 
-async def _found(reading: Reading, ids: list[str]) -> list[Node | None]:
-    """What identifiers name; None for what a server's graph lost, or gained, since this release was opened."""
+async def _named(reading: Reading, ids: list[str]) -> list[Node | None]:
+    """Return what identifiers name; None for what a server's graph lost, or gained, since this release was opened."""
     # All are asked for before the first is awaited, so that they share a batch.
     loads = [reading.load(id) for id in ids]
     rows = [None if load is None else (_MADE_OF[load[0]], await load[1]) for load in loads]
@@ -370,11 +340,11 @@ async def _found(reading: Reading, ids: list[str]) -> list[Node | None]:
 
 
 async def _nodes(reading: Reading, ids: list[str]) -> list[Node]:
-    return [node for node in await _found(reading, ids) if node is not None]
+    return [node for node in await _named(reading, ids) if node is not None]
 
 
 async def _article(reading: Reading, edge: Row | None) -> Article | None:
-    """The article at the other end of an edge, if there is an edge, and the article is of this release."""
+    """Return the article at the other end of an edge, if there is an edge, and the article is of this release."""
     found = None if edge is None else await node_of(reading, edge["other"])
     return found if isinstance(found, Article) else None
 
@@ -385,7 +355,7 @@ async def _provisions(reading: Reading, ids: list[str]) -> list[Provision]:
 
 async def _relations(reading: Reading, rows: list[Row], types: list[RelationType] | None) -> list[Relation]:
     wanted = [row for row in rows if (types is None or RelationType(row["type"]) in types) and reading.knows(row["other"])]
-    acts = await _found(reading, [row["other"] for row in wanted])
+    acts = await _named(reading, [row["other"] for row in wanted])
     return [
         Relation(
             type=RelationType(row["type"]),
@@ -400,21 +370,14 @@ async def _relations(reading: Reading, rows: list[Row], types: list[RelationType
 
 
 def _wording(row: Row) -> Wording:
-    return Wording(
-        id=row["id"],
-        status=row["status"] or None,
-        valid_from=row["valid_from"],
-        valid_to=row["valid_to"],
-        text=row["text"] or None,
-        source_id=row["source_id"] or None,
-    )
+    return Wording(**_values(Wording, row, {}))
 
 
 async def _contents(reading: Reading, id: str, first: int, after: str | None) -> ContentsConnection:
     window = Window.of(["contents", id], first, after, reading.settings.max_page)
     rows = [row for row in await reading.contents.load(id) if reading.knows(row["id"])]
     page = window.page_of_all(rows)
-    nodes = await _found(reading, [row["id"] for _, row in page.items])
+    nodes = await _named(reading, [row["id"] for _, row in page.items])
     edges = [
         ContentsEdge(cursor=cursor, node=node)
         for (cursor, _), node in zip(page.items, nodes, strict=True)
@@ -429,7 +392,7 @@ async def _cited_by(reading: Reading, id: str, first: int, after: str | None) ->
     known = [row for row in await reading.cited_by.load(id) if row["other"] in place]
     rows = sorted(known, key=lambda row: (place[row["other"]], row["start"]))
     page = window.page_of_all(rows)
-    articles = await _found(reading, [row["other"] for _, row in page.items])
+    articles = await _named(reading, [row["other"] for _, row in page.items])
     edges = [
         CitedByEdge(cursor=cursor, node=article, text=row["text"], start=row["start"], end=row["end"], kind=row["kind"])
         for (cursor, row), article in zip(page.items, articles, strict=True)

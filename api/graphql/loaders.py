@@ -93,7 +93,7 @@ class GraphWaves:
             return snapshot.graph.rows(statement, ids=ids)
         except (ServerUnavailable, QueryTimeout) as away:
             try:
-                rows = rows_without_graph(snapshot.retriever.index, statement, ids, away)
+                rows = rows_without_graph(snapshot.retriever.index, statement, ids)
             except (ServerUnavailable, QueryTimeout, NotReady) as also:
                 raise ServerUnavailable(f"{away}; {also}") from None
             self._lost.add(GRAPH)
@@ -177,11 +177,4 @@ class Reading:
         """Identifiers from the act down to ``parent_id``, a section or an act, itself included."""
         corpus = self.snapshot.corpus
         position = corpus.section_position.get(parent_id)
-        if position is None:
-            return [parent_id]
-        path: list[str] = []
-        while position >= 0:
-            path.append(corpus.sections[position])
-            position = int(corpus.section_parent[position])
-        path.append(corpus.acts[-1 - position])
-        return path[::-1]
+        return [parent_id] if position is None else corpus.path_ids(position)

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 import strawberry
 
+from api.graphql.described import graphql_type
 from schema.errors import BadQuery
 
 Item = TypeVar("Item")
@@ -17,7 +18,7 @@ DEFAULT_PAGE = 10
 """Length of a page where `first` is not given."""
 
 
-@strawberry.type(description="Where a page stands in its list.")
+@graphql_type
 class PageInfo:
     """Where a page stands in its list."""
 

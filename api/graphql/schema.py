@@ -9,6 +9,7 @@ from graphql.validation import MaxIntrospectionDepthRule
 from strawberry.extensions import AddValidationRules, MaxTokensLimiter, SchemaExtension
 from strawberry.types.execution import ExecutionContext
 
+from api.graphql.described import graphql_field, graphql_type
 from api.graphql.law import Act, After, Article, First, Info, Node, Section, act_of, article_of, node_of
 from api.graphql.limits import Limits, PlainErrors, SelectionLimiter, cause
 from api.graphql.loaders import Reading
@@ -16,7 +17,7 @@ from api.graphql.pagination import DEFAULT_PAGE
 from api.graphql.search import SearchConnection, SearchFilter, SimilarAct, answer, similar_acts
 from schema.errors import BadQuery, LexgraphError
 from schema.identifiers import MAX_LENGTH, normal_number
-from search.retrieval import Mode
+from search.modes import Mode
 
 _LOG = logging.getLogger(__name__)
 MOST_ACTS = 1000
@@ -24,22 +25,22 @@ MOST_ACTS = 1000
 Number = Annotated[str, strawberry.argument(description='As it is cited: "L. 1234-9" and "L1234-9" are the same.')]
 
 
-@strawberry.type(description="What can be asked.")
+@graphql_type
 class Query:
     """What can be asked."""
 
-    @strawberry.field(description="Whatever an identifier names; null where it names nothing.")
+    @graphql_field
     async def node(self, info: Info, id: strawberry.ID) -> Node | None:
-        """Whatever an identifier names."""
+        """Whatever an identifier names; null where it names nothing."""
         return await node_of(info.context, id)
 
-    @strawberry.field(description="The act of an identifier; null where there is none.")
+    @graphql_field
     async def act(self, info: Info, id: strawberry.ID) -> Act | None:
-        """The act of an identifier."""
+        """The act of an identifier; null where there is none."""
         found = await node_of(info.context, id)
         return found if isinstance(found, Act) else None
 
-    @strawberry.field(description="Acts, by identifier: of a jurisdiction, of a kind.")
+    @graphql_field
     async def acts(
         self,
         info: Info,
@@ -60,10 +61,7 @@ class Query:
         rows = await info.context.acts.load_many(found[offset : offset + first])
         return [act_of(row) for row in rows if row is not None]
 
-    @strawberry.field(
-        description="The acts most like one, best first: what may transpose a directive, and what an act may transpose. "
-        "Numbers and known relations are not looked at."
-    )
+    @graphql_field
     async def similar_acts(
         self,
         info: Info,
@@ -78,29 +76,29 @@ class Query:
             float | None, strawberry.argument(description="At most so many years younger than the act.")
         ] = None,
     ) -> list[SimilarAct]:
-        """The acts most like one, best first."""
+        """The acts most like one, best first: what may transpose a directive, and what an act may transpose. Numbers and
+        known relations are not looked at.
+        """
         return await similar_acts(info.context, id, jurisdiction, kind, first, years_before, years_after)
 
-    @strawberry.field(description="The section of an identifier; null where there is none.")
+    @graphql_field
     async def section(self, info: Info, id: strawberry.ID) -> Section | None:
-        """The section of an identifier."""
+        """The section of an identifier; null where there is none."""
         found = await node_of(info.context, id)
         return found if isinstance(found, Section) else None
 
-    @strawberry.field(description="The article of an act by its number; the first in reading order where several share it.")
+    @graphql_field
     async def article(self, info: Info, act: strawberry.ID, number: Number) -> Article | None:
-        """The article of an act by its number."""
+        """The article of an act by its number; the first in reading order where several share it."""
         found = await _numbered(info.context, act, number)
         return found[0] if found else None
 
-    @strawberry.field(description="All articles of an act that share a number, in reading order (annexes do).")
+    @graphql_field
     async def articles(self, info: Info, act: strawberry.ID, number: Number) -> list[Article]:
-        """All articles of an act that share a number, in reading order."""
+        """All articles of an act that share a number, in reading order (annexes do)."""
         return await _numbered(info.context, act, number)
 
-    @strawberry.field(
-        description="The articles that answer a question or match words, best first; the first 1,000 can be reached."
-    )
+    @graphql_field
     async def search(
         self,
         info: Info,
@@ -113,7 +111,7 @@ class Query:
             bool, strawberry.argument(description="HYBRID: whether an article shares in what its section scores.")
         ] = True,
     ) -> SearchConnection:
-        """The articles that answer, best first."""
+        """The articles that answer a question or match words, best first; the first 1,000 can be reached."""
         return await answer(info.context, query, mode, filter, first, after, pooled)
 
 
@@ -122,10 +120,8 @@ async def _numbered(reading: Reading, act: str, number: str) -> list[Article]:
     wanted = normal_number(number)
     candidates = reading.snapshot.numbered.get(f"{act}/{wanted}"[: MAX_LENGTH - 17], [])
     rows = [row for row in await reading.articles.load_many(candidates) if row is not None and row["act_id"] == act]
-    for row in rows:
-        if isinstance(row["number"], LexgraphError):  # not known while the graph is away (`api.graphql.degraded`)
-            raise row["number"]
-    return [article_of(row) for row in rows if normal_number(row["number"]) == wanted]
+    # While the graph is away a number may not be known; what the identifier says of it is.
+    return [article_of(row) for row in rows if row["number"] is None or normal_number(row["number"]) == wanted]
 
 
 class Lacking(SchemaExtension):

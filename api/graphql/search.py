@@ -4,20 +4,20 @@ import asyncio
 import time
 from dataclasses import astuple
 from datetime import date
-from typing import Any
 
 import strawberry
 from strawberry.dataloader import DataLoader
 
+from api.graphql.described import graphql_field, graphql_input, graphql_type
 from api.graphql.law import Act, Article, act_of, article_of
 from api.graphql.loaders import Reading
 from api.graphql.pagination import PageInfo, Window
 from api.snapshot import Snapshot
-from schema.errors import BadQuery, LexgraphError
+from schema.errors import BadQuery
 from schema.filter import Filter
 from search.acts.similar import SimilarAct as Found
+from search.modes import Mode
 from search.ranking.hits import Hits
-from search.retrieval import Mode
 from search.text.snippets import Snippet as Passage
 from search.text.snippets import snippet
 
@@ -31,7 +31,7 @@ strawberry.enum(
 )
 
 
-@strawberry.input(description="Which articles may answer; every condition given must hold.")
+@graphql_input
 class SearchFilter:
     """Which articles may answer; every condition given must hold."""
 
@@ -46,7 +46,7 @@ class SearchFilter:
         return Filter(self.act, self.section, self.in_force_on, self.kind, self.jurisdiction)
 
 
-@strawberry.type(description="Where an article stands in one of the lists that an answer was fused from.")
+@graphql_type
 class Place:
     """Where an article stands in one of the lists that an answer was fused from."""
 
@@ -58,7 +58,7 @@ class Place:
     score: float
 
 
-@strawberry.type(description="A half-open range of code points.")
+@graphql_type
 class Mark:
     """A half-open range of code points."""
 
@@ -66,7 +66,7 @@ class Mark:
     end: int
 
 
-@strawberry.type(description="The passage of an article that holds most of the query's words.")
+@graphql_type
 class Snippet:
     """The passage of an article that holds most of the query's words."""
 
@@ -75,7 +75,7 @@ class Snippet:
     words: list[str] = strawberry.field(description="The matched words, each form once.")
 
 
-@strawberry.type(description="An article that answers.")
+@graphql_type
 class SearchEdge:
     """An article that answers."""
 
@@ -86,20 +86,20 @@ class SearchEdge:
     query: strawberry.Private[str]
     highlights: strawberry.Private[DataLoader[str, Passage | None]]
 
-    @strawberry.field(description="The passage that shows why the article answers.")
-    async def snippet(self) -> Snippet:
+    @graphql_field
+    async def snippet(self) -> Snippet | None:
         """The passage that shows why the article answers."""
         found = await self.highlights.load(self.node.id)
         if found is None:
-            text: Any = self.node.text
-            if isinstance(text, LexgraphError):  # not known while the graph is away (`api.graphql.degraded`)
-                raise text
+            text, language = self.node.text, self.node.language
+            if text is None or language is None:  # while the graph is away (`api.graphql.degraded`)
+                return None
             # Analysing a long article takes a while, which other requests need not wait for.
-            found = await asyncio.to_thread(snippet, text, self.query, self.node.language)
+            found = await asyncio.to_thread(snippet, text, self.query, language)
         return Snippet(text=found.text, marks=[Mark(start=s, end=e) for s, e in found.marks], words=list(found.words))
 
 
-@strawberry.type(description="A page of articles that answer, best first.")
+@graphql_type
 class SearchConnection:
     """A page of articles that answer, best first."""
 
@@ -154,7 +154,7 @@ async def answer(
     )
 
 
-@strawberry.type(description="An act that is much like another.")
+@graphql_type
 class SimilarAct:
     """An act that is much like another."""
 

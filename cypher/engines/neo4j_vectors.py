@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cypher.batches import batches
+from cypher.statements import with_names
 from schema.errors import GraphBusy, LexgraphError, NotReady, QueryTimeout, ServerUnavailable, StorageFull
 
 Matrix = npt.NDArray[np.float32]
@@ -29,8 +31,6 @@ BUILD_TIMEOUT_S = 3600
 LEAST_ASKED = 100
 """Neighbours that an index is asked for at least: how widely it looks around depends on it, and so what it passes over."""
 LABELS = ("Article", "Section")
-_AS_LISTS = "RETURN collect(id) AS ids, collect(score) AS scores"
-"""One row with two lists is read many times faster than a row each."""
 _FILTERS = ("act_id", "act_kind", "jurisdiction", "first_day", "end_day", *(f"above_{level}" for level in range(1, LEVELS + 1)))
 
 
@@ -90,14 +90,15 @@ def property_of(model: str) -> str:
     return "embedding_" + re.sub(r"\W", "_", model, flags=re.ASCII)
 
 
-def _digest_of(model: str) -> str:
-    """The property that holds what tells one embedding of a node from another."""
-    return f"{property_of(model)}_digest"
-
-
 def index_of(model: str, label: str) -> str:
     """The name of a model version's vector index over a label."""
     return f"{label.lower()}_{property_of(model)}"
+
+
+def _names(model: str, label: str) -> dict[str, str]:
+    """Return the names that statements on a model version's embeddings of a label have."""
+    name = property_of(model)
+    return {"label": label, "property": name, "digest": f"{name}_digest", "index": index_of(model, label)}
 
 
 class VectorStore:
@@ -126,16 +127,9 @@ class VectorStore:
 
         Killed half-way, it leaves nodes whose embeddings `differing` does not name any more.
         """
-        statement = (
-            f"UNWIND $rows AS row MATCH (n:{label} {{id: row.id}}) SET n.{_digest_of(model)} = row.digest WITH n, row "
-            f"CALL db.create.setNodeVectorProperty(n, '{property_of(model)}', row.embedding) RETURN count(*) AS n"
-        )
-        for start in range(0, len(ids), BATCH):
-            part = slice(start, start + BATCH)
-            rows = [
-                {"id": id, "embedding": row.tolist(), "digest": _digest(row)}
-                for id, row in zip(ids[part], embeddings[part], strict=True)
-            ]
+        statement = with_names("write_embeddings", **_names(model, label))
+        for part in batches(range(len(ids)), BATCH):
+            rows = [{"id": ids[i], "embedding": embeddings[i].tolist(), "digest": _digest(embeddings[i])} for i in part]
             self._update(statement, {"rows": rows})
             advance(len(rows))
 
@@ -145,16 +139,12 @@ class VectorStore:
 
         Only what differs is written: a change of an indexed property has the vector indexed again.
         """
-        wanted = {row["id"]: _filter_values(row) for row in rows}
-        columns = ", ".join(f"n.{name} AS {name}" for name in _FILTERS[1:])
-        stored = self._run(f"MATCH (n:Article) RETURN n.id AS id, {columns}", {})
-        there = {row.pop("id"): row for row in stored}
-        different = [{"id": id, "values": values} for id, values in wanted.items() if there.get(id) != values]
-        for start in range(0, len(different), BATCH):
-            self._update(
-                "UNWIND $rows AS row MATCH (n:Article {id: row.id}) SET n += row.values",
-                {"rows": different[start : start + BATCH]},
-            )
+        columns = ", ".join(f".{name}" for name in _FILTERS[1:])
+        stored = {row["id"]: row["values"] for row in self._run(with_names("stored_filters", read_filters=columns), {})}
+        wanted = ((row["id"], _filter_values(row)) for row in rows)
+        different = [{"id": id, "values": values} for id, values in wanted if stored.get(id) != values]
+        for batch in batches(different, BATCH):
+            self._update(with_names("write_filters"), {"rows": batch})
 
     def build(self, model: str, label: str, dimensions: int) -> None:
         """Make the index of a label, unless it is there, and wait until it answers.
@@ -162,19 +152,11 @@ class VectorStore:
         Raises:
             NotReady: the server has given up building it.
         """
-        name = property_of(model)
-        filters = f" WITH [{', '.join(f'n.{f}' for f in _FILTERS)}]" if label == "Article" and self.filters_in_index else ""
-        # Full precision: quantised vectors would rank otherwise than those of the model's files.
-        options = (
-            f"{{indexConfig: {{`vector.dimensions`: {int(dimensions)}, `vector.similarity_function`: 'cosine', "
-            "`vector.quantization.enabled`: false, `vector.hnsw.m`: 24, `vector.hnsw.ef_construction`: 200}}"
-        )
-        version = "CYPHER 25 " if filters else ""
-        self._update(
-            f"{version}CREATE VECTOR INDEX {index_of(model, label)} IF NOT EXISTS FOR (n:{label}) ON (n.{name}){filters} "
-            f"OPTIONS {options}",
-            {},
-        )
+        filtered = label == "Article" and self.filters_in_index
+        statement = "create_filtered_vector_index" if filtered else "create_vector_index"
+        filters = ", ".join(f"n.{name}" for name in _FILTERS)
+        size = str(int(dimensions))
+        self._update(with_names(statement, filters=filters, dimensions=size, **_names(model, label)), {})
         self.wait(model, label)
 
     def wait(self, model: str, label: str) -> None:
@@ -186,7 +168,7 @@ class VectorStore:
         """
         name = index_of(model, label)
         try:
-            self._run("CALL db.awaitIndex($name, $seconds)", {"name": name, "seconds": BUILD_TIMEOUT_S})
+            self._run(with_names("await_index"), {"name": name, "seconds": BUILD_TIMEOUT_S})
         except (ServerUnavailable, QueryTimeout, GraphBusy, StorageFull):
             raise
         except LexgraphError as error:
@@ -195,8 +177,8 @@ class VectorStore:
     def online(self, model: str) -> bool:
         """Whether both indexes of a model version are there and answer."""
         wanted = [index_of(model, label) for label in LABELS]
-        found = self._run("SHOW VECTOR INDEXES YIELD name, state WHERE name IN $names RETURN name, state", {"names": wanted})
-        return len(found) == len(wanted) and all(row["state"] == "ONLINE" for row in found)
+        states = self._run(with_names("states_of_vector_indexes"), {"names": wanted})
+        return len(states) == len(wanted) and all(row["state"] == "ONLINE" for row in states)
 
     def written(self, model: str, label: str) -> set[str]:
         """Identifiers of the nodes that have an embedding of a model version."""
@@ -204,33 +186,28 @@ class VectorStore:
 
     def differing(self, model: str, label: str, ids: Sequence[str], embeddings: Matrix) -> list[int]:
         """Positions of the nodes whose embedding on the server is missing, or another than that of float32[ids, d]."""
-        there = self._digests(model, label)
-        return [i for i, id in enumerate(ids) if there.get(id) != _digest(embeddings[i])]
+        stored = self._digests(model, label)
+        return [i for i, id in enumerate(ids) if stored.get(id) != _digest(embeddings[i])]
 
     def _digests(self, model: str, label: str) -> dict[str, str | None]:
-        name = property_of(model)
-        rows = self._run(f"MATCH (n:{label}) WHERE n.{name} IS NOT NULL RETURN n.id AS id, n.{_digest_of(model)} AS digest", {})
+        rows = self._run(with_names("stored_digests", **_names(model, label)), {})
         return {row["id"]: row["digest"] for row in rows}
 
     def note(self, model: str, corpus_sha256: str) -> None:
         """Note of which law a model version's embeddings are; "" while they are being written."""
-        self._update(
-            "MERGE (v:Vectors {id: $model}) SET v.corpus_sha256 = $law, v.n = $n RETURN v.id",
-            {"model": model, "law": corpus_sha256, "n": self._number(model)},
-        )
+        self._update(with_names("note_vectors"), {"model": model, "law": corpus_sha256, "n": self._number(model)})
 
     def hold(self, model: str, corpus_sha256: str) -> bool:
         """Whether the server has a model version's embeddings of a law, all of them, and their indexes answer.
 
         Law that was taken away and came back has none, so they are counted.
         """
-        rows = self._run("MATCH (v:Vectors {id: $model}) RETURN v.corpus_sha256 AS law, v.n AS n", {"model": model})
+        rows = self._run(with_names("noted_vectors"), {"model": model})
         noted = rows[0] if rows else {"law": "", "n": 0}
         return noted["law"] == corpus_sha256 and noted["n"] == self._number(model) and self.online(model)
 
     def _number(self, model: str) -> int:
-        name = property_of(model)
-        counted = (f"MATCH (n:{label}) WHERE n.{name} IS NOT NULL RETURN count(*) AS n" for label in LABELS)
+        counted = (with_names("count_embeddings", **_names(model, label)) for label in LABELS)
         return sum(self._run(statement, {})[0]["n"] for statement in counted)
 
     def nearest(self, model: str, label: str, vector: npt.NDArray[np.float32], k: int, where: Where = Where()) -> Neighbours:
@@ -248,39 +225,25 @@ class VectorStore:
         """As `nearest`; the server is asked now, where one statement does it, and the answer comes when it is called for."""
         conditions, parameters = where.conditions()
         parameters |= {"vector": vector.tolist(), "k": int(k)}
-        name = index_of(model, label)
+        names = {**_names(model, label), "conditions": " AND ".join(conditions)}
         if conditions and (where.beyond_index or not self.filters_in_index):
-            return lambda: self._nearest_that_pass(name, label, property_of(model), conditions, parameters)
+            return lambda: self._nearest_that_pass(names, parameters)
         asked = max(int(k), LEAST_ASKED)
         if conditions:
-            inside = " AND ".join(conditions)
-            rows = self._ask(
-                f"CYPHER 25 MATCH (n:{label}) SEARCH n IN (VECTOR INDEX {name} FOR $vector WHERE {inside} LIMIT $asked) "
-                f"SCORE AS score WITH n.id AS id, score ORDER BY score DESC, id LIMIT $k {_AS_LISTS}",
-                parameters | {"asked": asked},
-            )
+            rows = self._ask(with_names("nearest_in_filtered_index", **names), parameters | {"asked": asked})
         else:  # the procedure answers a millisecond or two before the clause does
-            rows = self._ask(_through_index(name), parameters | {"k": asked})
+            rows = self._ask(with_names("nearest", **names), parameters | {"k": asked})
         return lambda: _neighbours(rows(), k)
 
-    def _nearest_that_pass(
-        self, name: str, label: str, property: str, conditions: list[str], parameters: dict[str, Any]
-    ) -> Neighbours:
+    def _nearest_that_pass(self, names: dict[str, str], parameters: dict[str, Any]) -> Neighbours:
         k: int = parameters["k"]
-        passing = f"MATCH (n:{label}) WHERE {' AND '.join(conditions)} AND n.{property} IS NOT NULL "
-        n = self._run(f"{passing} RETURN count(*) AS n", parameters)[0]["n"]
+        n = self._run(with_names("count_passing", **names), parameters)[0]["n"]
         if n <= EXACT_LIMIT:
-            return _neighbours(
-                self._run(
-                    f"{passing} WITH n.id AS id, vector.similarity.cosine(n.{property}, $vector) AS score "
-                    f"ORDER BY score DESC, id LIMIT $k {_AS_LISTS}",
-                    parameters,
-                )
-            )
+            return _neighbours(self._run(with_names("nearest_exactly", **names), parameters))
         wanted = min(k, n)
         asked = 2 * k
         while True:
-            rows = self._run(_through_index(name, " AND ".join(conditions)), parameters | {"k": asked})
+            rows = self._run(with_names("nearest_that_pass", **names), parameters | {"k": asked})
             if len(rows[0]["ids"]) >= wanted or asked > 64 * n:
                 return _neighbours(rows, k)
             asked *= 4
@@ -288,33 +251,20 @@ class VectorStore:
     def drop(self, model: str) -> None:
         """Remove the indexes and embeddings of a model version."""
         for label in LABELS:
-            self._update(f"DROP INDEX {index_of(model, label)} IF EXISTS", {})
-            name = property_of(model)
-            while self._update(
-                f"MATCH (n:{label}) WHERE n.{name} IS NOT NULL WITH n LIMIT 10000 REMOVE n.{name}, n.{_digest_of(model)} "
-                "RETURN count(*) AS n",
-                {},
-            )[0]["n"]:
+            names = _names(model, label)
+            self._update(with_names("drop_vector_index", **names), {})
+            while self._update(with_names("remove_embeddings", **names), {})[0]["n"]:
                 pass
-        self._update("MATCH (v:Vectors {id: $model}) DELETE v", {"model": model})
+        self._update(with_names("delete_vectors"), {"model": model})
 
     def models(self) -> set[str]:
         """Properties of all model versions that have an index."""
-        rows = self._run("SHOW VECTOR INDEXES YIELD properties RETURN properties", {})
+        rows = self._run(with_names("properties_of_vector_indexes"), {})
         return {row["properties"][0] for row in rows if row["properties"][0].startswith("embedding_")}
 
 
 def _digest(embedding: Matrix) -> str:
     return hashlib.sha256(np.ascontiguousarray(embedding, np.float32).tobytes()).hexdigest()[:16]
-
-
-def _through_index(name: str, condition: str = "") -> str:
-    """The statement that asks an index for $k nodes and keeps those that fulfil a condition."""
-    passing = f"WITH n, score WHERE {condition} " if condition else ""
-    return (
-        f"CALL db.index.vector.queryNodes('{name}', $k, $vector) YIELD node AS n, score {passing}"
-        f"WITH n.id AS id, score ORDER BY score DESC, id {_AS_LISTS}"
-    )
 
 
 def _filter_values(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,8 @@ def open_store(settings: Settings) -> Store:
     if not settings.graph:
         return EmbeddedStore(settings.home, settings.memory_mb)
     try:
-        from cypher.engines.neo4j import Neo4jStore, Server
+        from cypher.engines.neo4j import Neo4jStore
+        from cypher.engines.neo4j_errors import Server
     except ModuleNotFoundError as error:
         raise MissingExtra(f"LEXGRAPH_GRAPH needs {error.name}: install lexgraph[servers]") from None
     password = settings.graph_password.get_secret_value()

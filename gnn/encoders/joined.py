@@ -1,4 +1,4 @@
-"""The encoder of queries, as it is stored with a model and served: parts side by side, then the query tower."""
+"""The encoder of queries, as it is stored with a model and served: encoders side by side, then the query tower."""
 
 import json
 from collections.abc import Sequence
@@ -10,9 +10,7 @@ import numpy.typing as npt
 
 from gnn.encoders.lsa import Lsa
 from gnn.encoders.onnx import OnnxEncoder
-from search.arrays import unit
-
-Matrix = npt.NDArray[np.float32]
+from search.arrays import Matrix, unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +20,7 @@ class JoinedEncoder:
     parts: tuple[Lsa | OnnxEncoder, ...]
 
     def encode(self, texts: Sequence[str]) -> Matrix:
-        """float32[texts, d]: the parts' embeddings joined; d is the sum of theirs."""
+        """Return float32[texts, d]: the parts' embeddings joined; d is the sum of theirs."""
         return joined([part.encode(texts) for part in self.parts])
 
     def save(self, folder: Path) -> None:
@@ -35,7 +33,7 @@ class JoinedEncoder:
 
     @classmethod
     def load(cls, folder: Path, threads: int = 2) -> "JoinedEncoder":
-        """Open a saved encoder."""
+        """Open what `save` wrote."""
         kinds = json.loads((folder / "encoder.json").read_text())
         return cls(
             tuple(
@@ -46,7 +44,7 @@ class JoinedEncoder:
 
 
 def joined(parts: Sequence[Matrix]) -> Matrix:
-    """Embeddings side by side, each part scaled so that the whole has unit length."""
+    """Return embeddings side by side, each part scaled so that the whole has unit length."""
     return parts[0] if len(parts) == 1 else (np.concatenate(parts, axis=1) / np.sqrt(len(parts))).astype(np.float32)
 
 
@@ -64,7 +62,7 @@ class TowerWeights:
     b2: npt.NDArray[np.float32]
 
     def __call__(self, y: Matrix) -> Matrix:
-        """float32[queries, d], as the tower in training gives (gelu by its tanh form)."""
+        """Return float32[queries, d], as the tower in training gives (gelu by its tanh form)."""
         inner = y @ self.w1 + self.b1
         inner *= 0.5 * (1 + np.tanh(np.float32(0.7978845608) * (inner + np.float32(0.044715) * inner**3)))
         return unit((y + inner @ self.w2 + self.b2).astype(np.float32))

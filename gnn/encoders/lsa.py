@@ -1,17 +1,17 @@
-"""Latent semantic analysis as a query encoder in NumPy: TF-IDF weights and a projection, no library to fit it.
-
-Fitting is in `gnn.lsa_fitting`; what is fitted there is served here, from arrays.
-"""
+"""Latent semantic analysis: TF-IDF over words and a truncated SVD, fitted with scikit-learn, served with NumPy alone."""
 
 import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
+from gnn.recipe import EncoderOptions
 from search.arrays import Matrix, unit
 from search.text.analysis import query_tokens
 
@@ -36,15 +36,15 @@ class Lsa:
 
     @property
     def dimensions(self) -> int:
-        """d."""
+        """Return d."""
         return self.projection.shape[1]
 
     def encode(self, texts: Sequence[str]) -> Matrix:
-        """float32[texts, d]: embeddings of queries; zero for one without a known word."""
+        """Return float32[texts, d]: embeddings of queries; zero for one that has no word of the vocabulary."""
         return np.stack([self.encode_words(query_tokens(text, self.languages)) for text in texts])
 
     def encode_words(self, words: Sequence[str]) -> npt.NDArray[np.float32]:
-        """float32[d]: the embedding of one analysed text."""
+        """Return float32[d]: the embedding of one analysed text."""
         counts = Counter(self.column[word] for word in words if word in self.column)
         if not counts:
             return np.zeros(self.dimensions, np.float32)
@@ -65,7 +65,7 @@ class Lsa:
 
     @classmethod
     def load(cls, folder: Path) -> "Lsa":
-        """Open a saved encoder; the projection stays memory-mapped."""
+        """Open what `save` wrote; the projection stays memory-mapped."""
         names = json.loads((folder / "lsa.json").read_text("utf-8"))
         return cls(
             {word: column for column, word in enumerate(names["words"])},
@@ -74,3 +74,37 @@ class Lsa:
             np.load(folder / "mean.npy"),
             tuple(names["languages"]),
         )
+
+
+def fit_lsa(documents: Sequence[list[str]], languages: tuple[str, ...], options: EncoderOptions) -> tuple[Lsa, Matrix]:
+    """Fit the encoder to analysed articles; return it and their embeddings, float32[n, d].
+
+    d is the recipe's, or less where the articles have fewer words.
+    """
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer(
+        analyzer=_as_it_is,  # pyright: ignore[reportArgumentType]  # a callable is documented
+        sublinear_tf=True,
+        min_df=options.min_df if len(documents) > 1000 else 1,
+        max_df=options.max_df if len(documents) > 1000 else 1.0,
+        dtype=np.float32,  # pyright: ignore[reportArgumentType]  # any float type is documented
+    )
+    weights = sparse.csr_matrix(vectorizer.fit_transform(documents))
+    dimensions = min(options.dimensions, *(size - 1 for size in cast(tuple[int, int], weights.shape)))
+    svd = TruncatedSVD(dimensions, n_iter=options.svd_iterations, random_state=0)
+    articles = unit(svd.fit_transform(weights).astype(np.float32))
+    mean = articles.mean(0)
+    lsa = Lsa(
+        {word: int(column) for word, column in vectorizer.vocabulary_.items()},
+        vectorizer.idf_.astype(np.float32),
+        np.ascontiguousarray(np.asarray(svd.components_).T, np.float32),
+        mean,
+        languages,
+    )
+    return lsa, unit(articles - mean)
+
+
+def _as_it_is(words: list[str]) -> list[str]:
+    return words

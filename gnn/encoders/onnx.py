@@ -6,21 +6,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from schema.errors import MissingExtra
-from search.arrays import unit
+from search.arrays import Matrix, unit
 
-Matrix = npt.NDArray[np.float32]
 MODEL_FILE, TOKENIZER_FILE, OPTIONS_FILE = "model.onnx", "tokenizer.json", "onnx.json"
 _BATCH = 32
 
 
 class OnnxEncoder:
-    """Mean-pooled, unit-length embeddings of texts, centred on the articles' mean where one is known."""
+    """Mean-pooled, unit-length embeddings of texts, centred on the articles' mean where one is stored."""
 
     def __init__(self, folder: Path, threads: int = 2) -> None:
-        """Open the encoder that lies in a folder.
+        """Open the encoder of a folder (`gnn.encoders.onnx_export.export_transformer`, or `save`).
 
         Raises:
             MissingExtra: ONNX Runtime or tokenizers is not installed.
@@ -29,7 +27,7 @@ class OnnxEncoder:
             import onnxruntime
             import tokenizers
         except ImportError:
-            raise MissingExtra("this model has a transformer: pip install 'lexgraph[onnx]'") from None
+            raise MissingExtra("this model needs a transformer: pip install 'lexgraph[onnx]'") from None
         options = json.loads((folder / OPTIONS_FILE).read_text("utf-8"))
         self.folder = folder
         self._prefix: dict[str, str] = options["prefix"]
@@ -45,17 +43,17 @@ class OnnxEncoder:
         self.mean = np.load(mean) if mean.exists() else None
 
     def encode(self, texts: Sequence[str]) -> Matrix:
-        """float32[texts, d]: centred embeddings of queries."""
+        """Return float32[texts, d]: centred embeddings of queries."""
         vectors = self.encode_raw(texts, "query")
         return vectors if self.mean is None else unit(vectors - self.mean)
 
     def encode_passages(self, texts: Sequence[str]) -> Matrix:
-        """float32[texts, d]: centred embeddings of articles."""
+        """Return float32[texts, d]: centred embeddings of articles."""
         vectors = self.encode_raw(texts, "passage")
         return vectors if self.mean is None else unit(vectors - self.mean)
 
     def encode_raw(self, texts: Sequence[str], kind: str, advance: Callable[[int], None] = lambda done: None) -> Matrix:
-        """float32[texts, d]: embeddings before centring, of texts of one kind (query, passage)."""
+        """Return float32[texts, d]: embeddings before centring, of texts of one kind (query, passage)."""
         limit = self._limits[kind]
         self._tokenizer.enable_truncation(limit)
         encoded = self._tokenizer.encode_batch([self._prefix[kind] + text[: 24 * limit] for text in texts])

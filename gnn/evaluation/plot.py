@@ -1,4 +1,4 @@
-"""The picture of an evaluation: recall against k for every system, and the training curves."""
+"""Plot of an evaluation: recall against k for every system, and the training curves."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,10 +10,10 @@ from search.evaluation import CURVE_CUTS
 
 
 def draw(comparison: Comparison, curves: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
-    """Write the picture; its format is told by the ending of ``path``.
+    """Write the picture, in the format that the ending of ``path`` names.
 
     Args:
-        curves: for each trained system its epochs (loss, recall, average_precision).
+        curves: by trained system, its epochs (loss, recall, average_precision).
 
     Raises:
         MissingExtra: matplotlib is not installed.

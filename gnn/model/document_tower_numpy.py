@@ -14,9 +14,8 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import erf
 
-from search.arrays import unit
+from search.arrays import Matrix, unit
 
-Matrix = npt.NDArray[np.float32]
 FOLDER = "document"
 _SLOPE = 0.2
 
@@ -29,7 +28,7 @@ class DocumentWeights:
     heads: int
 
     def __call__(self, x: Matrix, s: Matrix, edges: npt.NDArray[np.int64], kinds: npt.NDArray[np.int64]) -> Matrix:
-        """float32[nodes, d], unit length.
+        """Return float32[nodes, d], unit length.
 
         Args:
             x: float32[nodes, d], features; s: float32[nodes, d], means of parent sections.
@@ -79,7 +78,7 @@ class DocumentWeights:
 
     @classmethod
     def load(cls, folder: Path, heads: int) -> "DocumentWeights":
-        """Read what `save` wrote."""
+        """Open what `save` wrote."""
         files = (folder / FOLDER).glob("*.npy")
         return cls({path.name.removesuffix(".npy"): np.load(path) for path in files}, heads)
 

@@ -19,7 +19,7 @@ _JOINED = (
     ("contains", "CONTAINS", "Section", "Section", "contains_section_section"),
     ("cites", "CITES", "Article", "Article", "corpus_citations"),
 )
-"""What the graph's own edges become, in the order of the subgraph, and the statement that reads them."""
+"""Kind in the subgraph, type and ends in the graph, and the statement that reads them; in the order of the subgraph."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class SubgraphEdges:
 
 
 def subgraph_edges(corpus: Corpus, kinds: Sequence[str]) -> SubgraphEdges:
-    """The edges of a corpus of the kinds named (``contains``, ``cites``), each both ways."""
+    """Return the edges of a corpus of the kinds named (``contains``, ``cites``), each both ways."""
     n = len(corpus.articles)
     pairs: list[tuple[str, Ints]] = []
     if "contains" in kinds:
@@ -51,7 +51,7 @@ def subgraph_edges(corpus: Corpus, kinds: Sequence[str]) -> SubgraphEdges:
 
 
 def exported_edges(graph: Graph, corpus: Corpus, kinds: Sequence[str], *, through_gds: bool = True) -> SubgraphEdges:
-    """The same edges, read from the graph itself: from a projection of GDS where it answers and has the memory, else by
+    """Return the same edges, read from the graph: from a projection of GDS where it answers and has the memory, else by
     statements.
 
     Both ways give the arrays that `subgraph_edges` makes of the corpus of that graph, element by element.
@@ -65,11 +65,11 @@ def exported_edges(graph: Graph, corpus: Corpus, kinds: Sequence[str], *, throug
     for kind, edge, tail, head, statement in _JOINED:
         if kind not in kinds:
             continue
-        found = _projected(graph, edge, tail, head) if through_gds else None
-        if found is None:
+        named = _projected(graph, edge, tail, head) if through_gds else None
+        if named is None:
             ends = ("article", "target") if kind == "cites" else ("parent", "child")
-            found = [(row[ends[0]], row[ends[1]]) for row in graph.rows(statement)]
-        joined = np.array([(place[tail][a], place[head][b]) for a, b in found if a != b], np.int64).reshape(-1, 2)
+            named = [(row[ends[0]], row[ends[1]]) for row in graph.rows(statement)]
+        joined = np.array([(place[tail][a], place[head][b]) for a, b in named if a != b], np.int64).reshape(-1, 2)
         # Trees are ordered by their child, citations by who cites.
         order = np.lexsort((joined[:, 0], joined[:, 1])) if kind == "contains" else np.lexsort((joined[:, 1], joined[:, 0]))
         pairs.append((kind, joined[order].T))
@@ -77,7 +77,7 @@ def exported_edges(graph: Graph, corpus: Corpus, kinds: Sequence[str], *, throug
 
 
 def _projected(graph: Graph, edge: str, tail: str, head: str) -> list[tuple[str, str]] | None:
-    """Edges from a projection of GDS; None where there is no GDS, or no memory for it."""
+    """Return edges from a projection of GDS; None where there is no GDS, or no memory for it."""
     if graph.gds is None:
         return None
     with suppress(GraphBusy):

@@ -6,16 +6,27 @@ section, V U a map of low rank, and h the node states of GATv2 layers over secti
 temperature τ and a learned bias b of each article.
 """
 
+import warnings
 from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
-from torch_geometric.nn import GATv2Conv
 
-from gnn.model.subgraph import EDGE_KINDS
+from gnn.model.subgraph import EDGE_KINDS, SubgraphEdges
 from gnn.recipe import DocumentOptions, QueryOptions
+
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", "`torch.jit", FutureWarning)  # of its own use of what torch has deprecated
+    from torch_geometric.data import Data
+    from torch_geometric.nn import GATv2Conv
+
+
+def subgraph_data(edges: SubgraphEdges, features: Tensor) -> Data:
+    """Return the subgraph for PyTorch Geometric: x float32[n + m, d], edge_index int64[2, e], edge_attr float32[e, kinds]."""
+    one_hot = functional.one_hot(torch.from_numpy(edges.kinds), len(EDGE_KINDS)).float()
+    return Data(x=features, edge_index=torch.from_numpy(edges.edges), edge_attr=one_hot)
 
 
 class TreeAttention(nn.Module):
@@ -60,7 +71,7 @@ class DocumentTower(nn.Module):
 
     def __init__(self, dimensions: int, options: DocumentOptions, dropout: float) -> None:
         super().__init__()
-        self.share = nn.Parameter(torch.tensor(0.7)) if options.section_mean else None
+        self.share = nn.Parameter(torch.tensor(options.section_share)) if options.section_mean else None
         self.down = nn.Linear(dimensions, options.rank, bias=False)
         self.up = nn.Linear(options.rank, dimensions, bias=False)
         nn.init.zeros_(self.up.weight)

@@ -1,4 +1,4 @@
-"""Work on a timetable, in the foreground: cron's own fields, through APScheduler."""
+"""Work on a timetable, in the foreground: cron's fields, through APScheduler."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -17,27 +17,27 @@ def run_on(cron: str, work: Callable[[], object], announce: Callable[[str], obje
 
     Args:
         cron: minute, hour, day of month, month, day of week (0 and 7 are Sunday, as in crontab).
-        announce: told when the next time is.
+        announce: called with the next time (ISO 8601, or never), at the start and after each run.
 
     Raises:
-        BadSetting: that is no timetable.
+        BadSetting: ``cron`` is no timetable.
         MissingExtra: APScheduler is not installed.
     """
     try:
         from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_EXECUTED
         from apscheduler.schedulers.blocking import BlockingScheduler
     except ModuleNotFoundError:
-        raise MissingExtra("a timetable needs APScheduler: install lexgraph[train]") from None
+        raise MissingExtra("a timetable needs APScheduler: pip install 'lexgraph[train]'") from None
     trigger = trigger_of(cron)
     scheduler = BlockingScheduler(timezone="UTC")
     job = scheduler.add_job(work, trigger, max_instances=1, coalesce=True, misfire_grace_time=None)
 
-    def tell(event: object = None) -> None:
+    def announce_next(event: object = None) -> None:
         next_time = getattr(job, "next_run_time", None) or trigger.get_next_fire_time(None, datetime.now(UTC))
         announce("never" if next_time is None else next_time.isoformat(timespec="minutes"))
 
-    scheduler.add_listener(tell, EVENT_JOB_EXECUTED | EVENT_JOB_ERROR)
-    tell()
+    scheduler.add_listener(announce_next, EVENT_JOB_EXECUTED | EVENT_JOB_ERROR)
+    announce_next()
     try:
         scheduler.start()
     except (KeyboardInterrupt, SystemExit):
@@ -45,10 +45,10 @@ def run_on(cron: str, work: Callable[[], object], announce: Callable[[str], obje
 
 
 def trigger_of(cron: str) -> "BaseTrigger":
-    """The times of a crontab line: where it names days of the month and of the week, those of either, as cron has it.
+    """Return the times of a crontab line: where it names days of the month and of the week, those of either, as cron has it.
 
     Raises:
-        BadSetting: it is none.
+        BadSetting: the line is no timetable.
     """
     from apscheduler.triggers.combining import OrTrigger
     from apscheduler.triggers.cron import CronTrigger
@@ -68,7 +68,7 @@ def trigger_of(cron: str) -> "BaseTrigger":
 
 
 def _days_of_week(field: str) -> str:
-    """Names for numbers: cron counts from Sunday, APScheduler from Monday."""
+    """Return names for numbers: cron counts from Sunday, APScheduler from Monday."""
     days: list[str] = []
     for part in field.lower().split(","):
         span, _, step = part.partition("/")

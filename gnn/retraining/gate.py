@@ -1,4 +1,4 @@
-"""The gate before a new model version goes into service: not worse than the one that serves, on the same questions."""
+"""The gate before a new model version serves: it must be no worse than the active one on the same questions."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,11 +10,12 @@ import numpy.typing as npt
 from scipy.stats import permutation_test
 
 from search.corpus.corpus import Corpus
-from search.evaluation import Judged, measure, ranks_of
-from search.retrieval import Mode, Retriever
+from search.evaluation import Judged, measure, ranks_of, recall
+from search.modes import Mode
+from search.retrieval import Retriever
 
 LEAST_OF_ACT = 5
-"""Questions on an act below which its recall says nothing."""
+"""Fewest questions on an act for its recall to count."""
 COLLAPSED = 0.5
 """Share of its former recall below which an act counts as lost."""
 _RESAMPLES = 9_999
@@ -23,7 +24,7 @@ _CUT = 100
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the new version may serve, why, and the figures that say so (measures from 0 to 1)."""
+    """Decision on a new version, its reason, and the figures behind it (measures from 0 to 1)."""
 
     passed: bool
     reason: str
@@ -39,7 +40,7 @@ def judge(
     significance: float = 0.05,
     seed: int = 7,
 ) -> Verdict:
-    """Compare two versions over the law as it is now.
+    """Compare two versions over the law as it is now and return the verdict.
 
     The new one fails where its mean is lower and Fisher's randomisation test over the paired questions (Smucker et
     al., CIKM 2007) calls that significant, or where an act has lost half of its recall.
@@ -49,7 +50,7 @@ def judge(
         significance: probability, one-sided, below which a loss counts.
     """
     before, after = _answers(old, questions), _answers(new, questions)
-    a, b = (np.array([row[metric] for row in rows.measures]) for rows in (before, after))
+    a, b = (np.array([row[metric] for row in answers.measures]) for answers in (before, after))
     figures: dict[str, Any] = {"metric": metric, "questions": len(questions), "old": float(a.mean()), "new": float(b.mean())}
     p = _probability(a, b, seed)
     figures["p_of_a_loss"] = p
@@ -78,12 +79,12 @@ def _answers(retriever: Retriever, questions: Sequence[Judged]) -> _Answers:
         result.measures.append(measure(ranks_of(scores, question.relevant)))
         acts = retriever.corpus.article_act[question.relevant]
         own = {act: ranks_of(scores, question.relevant[acts == act]) for act in np.unique(acts).tolist()}
-        result.acts.append({act: float((ranks <= _CUT).mean()) for act, ranks in own.items()})
+        result.acts.append({act: recall(ranks, _CUT) for act, ranks in own.items()})
     return result
 
 
 def _probability(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64], seed: int) -> float:
-    """The probability of a mean difference this low if it made no difference which version answered."""
+    """Return the probability of a mean difference this low if it made no difference which version answered."""
     difference = b - a
     if not np.any(difference):
         return 1.0
@@ -99,13 +100,13 @@ def _probability(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64], seed: i
 
 
 def _collapsed(corpus: Corpus, before: _Answers, after: _Answers) -> dict[str, tuple[float, float]]:
-    """Acts whose recall fell below half: before and after."""
-    found: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    """Return the acts whose recall fell below half: before and after."""
+    by_act: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for was, now in zip(before.acts, after.acts, strict=True):
         for act in was:
-            found[act].append((was[act], now[act]))
+            by_act[act].append((was[act], now[act]))
     result: dict[str, tuple[float, float]] = {}
-    for act, pairs in found.items():
+    for act, pairs in by_act.items():
         was, now = (float(np.mean(side)) for side in zip(*pairs, strict=True))
         if len(pairs) >= LEAST_OF_ACT and now < COLLAPSED * was:
             result[corpus.acts[act]] = (was, now)

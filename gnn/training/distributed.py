@@ -18,17 +18,17 @@ from schema.errors import BadSetting
 
 _Value = TypeVar("_Value")
 PATIENCE = timedelta(days=2)
-"""How long a process waits for another: the leader may encode a whole corpus before it needs the others. One that dies is
+"""Longest wait of a process for another: the leader may encode a whole corpus before it needs the others. One that dies is
 noticed by ``torchrun``, which ends them all."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ranks:
+class Process:
     """One of the processes of a training.
 
     Attributes:
-        rank: its number, from 0, which leads; size: how many there are.
-        device: where it computes.
+        rank: its number, from 0, which leads; size: number of all processes.
+        device: its GPU, or the CPU.
         neighbours: processes on its machine, itself among them.
     """
 
@@ -39,15 +39,15 @@ class Ranks:
 
     @property
     def leads(self) -> bool:
-        """Whether this is the process that reads, writes and decides."""
+        """True for the process that reads, writes and decides."""
         return self.rank == 0
 
     def share(self, n: int) -> slice:
-        """Which of n questions of a batch are this process's: shares of equal size, to one."""
+        """Return this process's part of the n questions of a batch: shares of equal size, to one."""
         return slice(n * self.rank // self.size, n * (self.rank + 1) // self.size)
 
     def from_leader(self, value: _Value) -> _Value:
-        """The leader's value, in every process; what the others give is ignored. Picklable."""
+        """Return the leader's value in every process; it must be picklable. Those of the others are ignored."""
         if self.size == 1:
             return value
         box: list[Any] = [value]
@@ -55,9 +55,9 @@ class Ranks:
         return box[0]
 
     def add_up(self, model: nn.Module, loss: Tensor) -> float:
-        """Sum the gradients of a model, and the loss, over all processes; the loss.
+        """Sum the gradients of a model, and the loss, over all processes; return the loss.
 
-        Each has given its part of one mean, so that the sum is the gradient of the whole batch.
+        Each has its part of one mean, so that the sum is the gradient of the whole batch.
         """
         if self.size == 1:
             return loss.item()
@@ -70,14 +70,14 @@ class Ranks:
         return whole[-1].item()
 
 
-def alone() -> Ranks:
-    """The one process of a training that nobody shares."""
-    return Ranks(0, 1, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+def alone() -> Process:
+    """Return the one process of a training that nobody shares."""
+    return Process(0, 1, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 @contextmanager
-def ranks() -> Generator[Ranks]:
-    """The processes that ``torchrun`` started, joined while the block runs; this one alone where it did not.
+def processes() -> Generator[Process]:
+    """Join the processes that ``torchrun`` started while the block runs; it is given its own, alone without ``torchrun``.
 
     Raises:
         BadSetting: there are more processes on this machine than GPUs.
@@ -88,12 +88,12 @@ def ranks() -> Generator[Ranks]:
     local, neighbours = int(os.environ["LOCAL_RANK"]), int(os.environ["LOCAL_WORLD_SIZE"])
     gpus = torch.cuda.device_count()
     if 0 < gpus < neighbours:
-        raise BadSetting(f"torchrun: {neighbours} processes, but {gpus} GPUs: --nproc-per-node {gpus}")
+        raise BadSetting(f"torchrun: {neighbours} processes, but only {gpus} GPUs: use --nproc-per-node {gpus}")
     device = torch.device("cuda", local) if gpus else torch.device("cpu")
     if gpus:
         torch.cuda.set_device(device)
     # What is not on a GPU, the inputs and decisions, goes by gloo all the same.
     distributed.init_process_group("cpu:gloo,cuda:nccl" if gpus else "gloo", timeout=PATIENCE)
     # Not taken apart when the block fails: the others wait in a step that will not come, and torchrun ends them.
-    yield Ranks(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), device, neighbours)
+    yield Process(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), device, neighbours)
     distributed.destroy_process_group()

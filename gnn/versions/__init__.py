@@ -1,1 +1,1 @@
-"""Model versions: their files, and which one serves."""
+"""Model versions: identifiers, files, the active one, care of them."""

@@ -1,37 +1,41 @@
-"""Names of model versions: the same inputs give the same name."""
+"""Identifiers of model versions: the same inputs give the same one."""
 
 import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import product
 from typing import NamedTuple
 
 from gnn.recipe import Recipe
 from schema.records import Question
 
 
-class Version(NamedTuple):
-    """A model version's recipe and split."""
+class RecipeSplit(NamedTuple):
+    """A recipe and a split of the questions, by name: one model version is trained of each such pair."""
 
     recipe: str
     split: str
 
 
-def model_ids(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> dict[Version, str]:
-    """The identifiers of a recipe's versions, those it is compared with first; the same inputs give the same.
+def model_ids(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> dict[RecipeSplit, str]:
+    """Return the identifiers of a recipe's versions, split by split; in each the recipes that it is compared with come first.
 
     Args:
-        index_key: of the text index, which tells the law and the options of BM25 that weights are tuned for.
+        index_key: of the text index: stands for the law and the options of BM25 that weights are tuned for.
     """
     asked = json.dumps([asdict(question) for question in sorted(questions, key=lambda q: q.id)])
     digest = hashlib.sha256(asked.encode()).hexdigest()
-    ids: dict[Version, str] = {}
-    for split in recipe.splits:
-        for name in (*recipe.compare, recipe.name):
-            chosen = recipe.other(name)
-            made_from = [index_key, digest, split]
-            start = chosen.training.start
-            if start:
-                made_from.append(chosen.other(start).key())
-            ids[Version(name, split)] = f"{name}-{split}-{chosen.key(*made_from)}"
+    ids: dict[RecipeSplit, str] = {}
+    for split, name in product(recipe.splits, (*recipe.compare, recipe.name)):
+        chosen = recipe.other(name)
+        made_from = [index_key, digest, split]
+        if chosen.training.start:
+            made_from.append(chosen.other(chosen.training.start).key())
+        ids[RecipeSplit(name, split)] = f"{name}-{split}-{chosen.key(*made_from)}"
     return ids
+
+
+def serving_id(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> str:
+    """Return the identifier of the version that serves: of the recipe itself, on its first split."""
+    return model_ids(recipe, index_key, questions)[RecipeSplit(recipe.name, recipe.splits[0])]

@@ -1,8 +1,8 @@
-"""Model versions in service: which there are, which one is active, going back to the one before, and pruning."""
+"""The care of model versions: list them, make one ready, choose one, go back to the one before, prune."""
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,19 +15,25 @@ from gnn.model.inductive import can_extend, extend, law_folder
 from gnn.versions.active import active_id, flip, model_rows
 from gnn.versions.files import load_model, read_card, trained_bound
 from gnn.versions.shared_folder import FOLDER, model_folder, remove_shared
+from gnn.workspace import Workspace
 from runtime.progress import Progress, silent
 from schema.errors import NotFound, NotReady
 from search.corpus.corpus import Corpus, CorpusText
 from search.vectors.model import VectorModel
 from search.vectors.neo4j import filter_rows, for_cosine
 
-_NEVER = ""
 Advance = Callable[[int], object]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelVersion:
-    """One version: what the graph says of it, the bytes of its files here, and whether a server has its vectors."""
+    """A model version.
+
+    Attributes:
+        activated: the time when it last began to serve; empty for one that never did.
+        bytes: size of its files on this machine.
+        indexed: a server has its vectors; None where embeddings are read from files.
+    """
 
     id: str
     status: str
@@ -43,22 +49,22 @@ class ModelVersion:
 
 
 def versions(store: Store, graph: Graph) -> list[ModelVersion]:
-    """All versions, newest first; ``indexed`` is None where embeddings are read from files."""
-    found: list[ModelVersion] = []
+    """Return all versions, newest first."""
+    listed: list[ModelVersion] = []
     for row in model_rows(graph):
         folder = model_folder(store.home, row["id"])
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else 0
         indexed = graph.vectors.online(row["id"]) if graph.vectors else None
-        values: dict[str, Any] = {**row, "metrics": json.loads(row["metrics"] or "{}"), "activated": row["activated"] or _NEVER}
-        found.append(ModelVersion(**values, bytes=size, indexed=indexed))
-    return found[::-1]
+        values: dict[str, Any] = {**row, "metrics": json.loads(row["metrics"] or "{}"), "activated": row["activated"] or ""}
+        listed.append(ModelVersion(**values, bytes=size, indexed=indexed))
+    return listed[::-1]
 
 
 def is_ready(store: Store, graph: Graph, id: str, corpus_sha256: str) -> bool:
-    """Whether a version has its embeddings of a law: its files here, and on a server its vectors.
+    """Return whether a version has its embeddings of a law: its files here, and on a server its vectors.
 
     Raises:
-        NotReady: the version's files are not there.
+        NotReady: the version's files are missing.
     """
     folder = _need_files(store.home, id)
     trained_on = read_card(store.home, id)["corpus_sha256"]
@@ -69,7 +75,7 @@ def is_ready(store: Store, graph: Graph, id: str, corpus_sha256: str) -> bool:
 def _need_files(home: Path, id: str) -> Path:
     folder = model_folder(home, id)
     if not folder.is_dir():
-        raise NotReady(f"model {id}: {folder} is not there")
+        raise NotReady(f"model {id}: {folder} is missing")
     return folder
 
 
@@ -80,23 +86,22 @@ def make_ready(
     text: CorpusText,
     id: str,
     *,
-    words: Sequence[Sequence[str]] | None = None,
     threads: int = 2,
     progress: Progress = silent,
 ) -> int:
-    """Make a version fit to serve the law: new law embedded, vectors on the server; how many were made.
+    """Make a version fit to serve the law: new law embedded, vectors on the server; return how many were made.
 
-    What is there is left alone; what a server has of another law is written anew, whichever of the two is older.
+    Embeddings that exist are left alone; those that a server has of another law are written anew, whichever is older.
 
     Raises:
-        NotReady: the version's files are not there.
+        NotReady: the version's files are missing.
         GraphBusy: another process is writing vectors.
         StorageFull: the disk is full.
         ServerUnavailable: the server went away; run again, it goes on.
     """
     folder = model_folder(store.home, id)
     with progress("embedding new law", 0) as advance:
-        renewed = extend(folder, corpus, text, words, advance=advance, threads=threads)
+        renewed = extend(folder, corpus, text, advance=advance, threads=threads)
     if graph.vectors is None:
         return len(renewed.articles) + len(renewed.sections)
     model = load_model(store.home, id, corpus, threads)
@@ -106,12 +111,18 @@ def make_ready(
             return _publish(graph.vectors, corpus, model, bound, advance)
 
 
+def make_ready_in(workspace: Workspace, id: str) -> int:
+    """Make a version fit to serve the law of a workspace (`make_ready`); return how many embeddings were made."""
+    corpus, threads, progress = workspace.corpus, workspace.threads, workspace.progress
+    return make_ready(workspace.store, workspace.graph, corpus, workspace.text, id, threads=threads, progress=progress)
+
+
 def _publish(vectors: VectorStore, corpus: Corpus, model: VectorModel, bound: float, advance: Advance) -> int:
     """Write a version's embeddings of the law where the server has others or none, and wait for their indexes."""
     vectors.write_filters(filter_rows(corpus))
-    known = np.isfinite(model.bias)
+    embedded = np.isfinite(model.bias)
     rows = {
-        "Article": (corpus.articles, known, for_cosine(model.articles, model.bias, model.scale, bound)),
+        "Article": (corpus.articles, embedded, for_cosine(model.articles, model.bias, model.scale, bound)),
         "Section": (corpus.sections, np.ones(len(corpus.sections), bool), np.asarray(model.sections)),
     }
     written = 0
@@ -126,20 +137,25 @@ def _publish(vectors: VectorStore, corpus: Corpus, model: VectorModel, bound: fl
     return written
 
 
-def need_version(graph: Graph, id: str) -> None:
-    """Raises: NotFound: the graph names no such version."""
+def need_version(graph: Graph, id: str) -> str:
+    """Return an identifier that the graph names a version by.
+
+    Raises:
+        NotFound: it names no such one.
+    """
     if id not in {row["id"] for row in model_rows(graph)}:
-        raise NotFound(f"no such model: {id} (`lexgraph models` lists them)")
+        raise NotFound(f"no model {id}; `lexgraph models` lists them")
+    return id
 
 
 def activate(store: Store, id: str) -> str | None:
-    """Make a version the active one, in one transaction, as a person wants it; the one that was active before.
+    """Make a version the active one, in one transaction, as a person wants it; return the one that was active before.
 
     `gnn.retraining.retrain.retrain` does not make that one active again.
 
     Raises:
         NotFound: the graph names no such version.
-        NotReady: its files or its vectors are not there (`make_ready` makes the latter).
+        NotReady: its files or its vectors are missing (`make_ready` makes the latter).
     """
     with store.writing() as graph:
         need_version(graph, id)
@@ -153,10 +169,10 @@ def activate(store: Store, id: str) -> str | None:
 
 
 def one_before(graph: Graph) -> str:
-    """The version that was active before the present one.
+    """Return the version that was active before the present one.
 
     Raises:
-        NotReady: there is none to go back to.
+        NotReady: no version was.
     """
     rows = model_rows(graph)
     active = next((row for row in rows if row["status"] == "active"), None)
@@ -167,13 +183,13 @@ def one_before(graph: Graph) -> str:
 
 
 def prune(store: Store, keep: int, shelf: str = "") -> list[str]:
-    """Remove all but ``keep`` versions; those removed.
+    """Remove all but ``keep`` versions; return those removed.
 
-    Kept are the active one, those that were active most recently, and what was trained on the same law beside them,
+    Kept are the active one, those that were active most recently, and the versions trained on the same law beside them,
     for comparison. For one job at a time (``store.exclusive("models")``, which the caller holds).
 
     Raises:
-        LexgraphError: the shelf lets nothing be removed; those before are gone, and a second run goes on.
+        LexgraphError: the shelf refuses a removal; versions before it are gone, and a second run goes on.
     """
     with store.writing() as graph:
         rows = model_rows(graph)

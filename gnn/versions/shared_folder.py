@@ -1,4 +1,4 @@
-"""Where model files lie: under the home, and, for several machines, in a shared folder or an object store."""
+"""Model files under the home and, for several machines, on a shelf: a shared folder or an object store."""
 
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
@@ -13,12 +13,12 @@ _COMPLETE = "complete"
 
 
 def model_folder(home: Path, id: str) -> Path:
-    """Where a model version lies on this machine."""
+    """Return the folder of a model version on this machine."""
     return home / FOLDER / id
 
 
 def share_model(home: Path, shelf: str, id: str) -> None:
-    """Copy a version to the shelf, unless it is there; nothing without a shelf.
+    """Copy a version to the shelf, unless it holds it; nothing without a shelf.
 
     Args:
         shelf: a folder or an ``fsspec`` address (``s3://bucket/models``, ``gs://…``, ``file:///…``).
@@ -43,12 +43,12 @@ def share_model(home: Path, shelf: str, id: str) -> None:
         with filesystem.open(f"{place}/{_COMPLETE}", "wb") as stream:
             stream.write(b"")
     except OSError as error:
-        told = f"model files at {shelf} cannot be written: {error}"
-        raise (StorageFull(told) if error.errno in (ENOSPC, EDQUOT) else LexgraphError(told)) from None
+        kind = StorageFull if error.errno in (ENOSPC, EDQUOT) else LexgraphError
+        raise kind(f"model files at {shelf} cannot be written: {error}") from None
 
 
 def fetch_model(home: Path, shelf: str, id: str) -> None:
-    """Bring a version from the shelf to this machine, whole or not at all; nothing where it is there already.
+    """Bring a version from the shelf to this machine, whole or not at all, unless it has it.
 
     Raises:
         NotReady: the shelf does not hold it.
@@ -78,7 +78,7 @@ def fetch_model(home: Path, shelf: str, id: str) -> None:
 
 
 def remove_shared(shelf: str, id: str) -> None:
-    """Remove a version from the shelf: first what says that it is complete, so that nobody fetches half of it.
+    """Remove a version from the shelf: first the mark of completeness, so that nobody fetches half of it.
 
     Raises:
         MissingExtra: the address needs a package that is not installed.
@@ -97,12 +97,12 @@ def remove_shared(shelf: str, id: str) -> None:
 
 
 def _of_other_law(folder: Path, path: Path) -> bool:
-    """Embeddings of law that came after the training are made where they are needed."""
+    """Return whether a file is of law that came after the training: such embeddings are made where they are needed."""
     return path.relative_to(folder).parts[0].startswith("law-")
 
 
 def _place_on(shelf: str, id: str) -> tuple[Any, str]:
-    """The file system of a shelf, and where a version lies on it."""
+    """Return the file system of a shelf, and the address of a version on it."""
     try:
         import fsspec
     except ModuleNotFoundError:

@@ -1,6 +1,5 @@
 """Counts of a load."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ingest.loading.difference import Counts
@@ -57,19 +56,25 @@ def placed(record: Rejected, source: SourceFile) -> Rejected:
     return replace(record, path=str(source.path.absolute()), source=source.name)
 
 
-def summary(report: LoadReport) -> Iterator[tuple[str, str]]:
-    """Yield (what, how many) for all that a load did."""
-    for verb in ("created", "changed", "moved", "removed"):
-        for label, n in getattr(report, verb).items():
-            yield from _counted(n, label.lower(), verb)
-    yield from _counted(report.unchanged_files, "file", "unchanged")
-    yield from _counted(report.gone_files, "file", "gone")
-    yield from _counted(report.unchanged_acts, "act", "unchanged")
-    yield from _counted(len(report.unrecognised), "file", "of unknown format")
-    yield from _counted(report.passed_over, "act", "passed over for a better source")
-    yield from _counted(len(report.rejected), "record", "rejected")
+def summary(report: LoadReport) -> str:
+    """Return one line of all that a load did."""
+    nodes = {verb: getattr(report, verb) for verb in ("created", "changed", "moved", "removed")}
+    parts = (
+        *((n, label.lower(), verb) for verb, labels in nodes.items() for label, n in labels.items()),
+        (report.unchanged_files, "file", "unchanged"),
+        (report.gone_files, "file", "gone"),
+        (report.unchanged_acts, "act", "unchanged"),
+        (len(report.unrecognised), "file", "of unknown format"),
+        (report.passed_over, "act", "passed over for a better source"),
+        (len(report.rejected), "record", "rejected"),
+    )
+    return ", ".join(f"{counted(n, noun)} {rest}" for n, noun, rest in parts if n) or "nothing changed"
 
 
-def _counted(n: int, noun: str, rest: str) -> Iterator[tuple[str, str]]:
-    if n:
-        yield f"{noun if n == 1 else noun + 's'} {rest}", f"{n:,}"
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "act"), counted(1200, "act")
+    ('1 act', '1,200 acts')
+    """
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")

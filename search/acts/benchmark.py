@@ -16,8 +16,9 @@ import numpy.typing as npt
 from schema.errors import BadQuery, BadSource, MissingFile
 from schema.identifiers import act_id
 from search.acts.similar import AGE_EDGES, DAYS_A_YEAR, SimilarActs
+from search.coordinate_search import coordinate_search
 from search.corpus.corpus import NO_START
-from search.evaluation import Ranks
+from search.evaluation import Ranks, ndcg, r_precision, ranks_in_order, recall
 from search.ranking.fusion import Scores, standard_scores
 
 Direction = Literal["down", "up"]
@@ -28,7 +29,6 @@ BASES = ("title", "cites")
 FOLDS = 5
 _SEED = 20
 WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5)
-PASSES = 3
 WINDOWS = (5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0)
 """Years that a national act may be younger than the directive; it is never a year older."""
 OLDER = 1.0
@@ -144,25 +144,13 @@ def ask(
 
 
 def measure(ranks: Ranks) -> dict[str, float]:
-    """The measures of one query, from the ranks of all that is relevant; between 0 and 1.
-
-    Chalkidis et al., section 5.2: recall at k, nDCG@20 with binary gains, R-precision.
-    """
-    n, ranks = len(ranks), np.sort(ranks)
-    ideal = (1 / np.log2(np.arange(2, min(n, 20) + 2))).sum()
+    """Return `MEASURES` of one query (Chalkidis et al., section 5.2), from the ranks of all that is relevant; from 0 to 1."""
+    ranks = np.sort(ranks)
     return {
-        "R@20": float((ranks <= 20).mean()),
-        "R@100": float((ranks <= 100).mean()),
-        "nDCG@20": float((1 / np.log2(ranks[ranks <= 20] + 1.0)).sum() / ideal),
-        "R-precision": float((ranks <= n).mean()),
+        **{f"R@{cut}": recall(ranks, cut) for cut in (20, 100)},
+        "nDCG@20": ndcg(ranks, 20),
+        "R-precision": r_precision(ranks),
     }
-
-
-def ranks_among(scores: Scores, relevant: npt.NDArray[np.intp]) -> Ranks:
-    """Ranks from 1 of the relevant in their order; ties by position; what was not retrieved (-inf) ranks last of all."""
-    own = scores[relevant][:, None]
-    ahead = (scores > own).sum(1) + ((scores == own) & (np.arange(len(scores)) < relevant[:, None])).sum(1)
-    return np.where(np.isfinite(scores[relevant]), ahead + 1, np.iinfo(np.int64).max)
 
 
 def fused(query: Asked, chosen: Chosen) -> Scores:
@@ -203,7 +191,7 @@ def quality(asked: Sequence[Asked], chosen: Chosen, without: int | None) -> floa
     for query in asked:
         known = query.relevant[query.folds != without]
         if len(known):
-            values.append(float(np.mean(list(measure(ranks_among(fused(query, chosen), known)).values()))))
+            values.append(float(np.mean(list(measure(ranks_in_order(fused(query, chosen), known)).values()))))
     return float(np.mean(values)) if values else 0.0
 
 
@@ -215,28 +203,16 @@ def tune(asked: Sequence[Asked], without: int | None, *, start: Sequence[float],
         ages: also give the age a weight, in log odds learned on the same folds.
     """
     odds = learned_ages(asked, without) if ages else ()
-    best = np.array([*start, 0.0])
-    known: dict[tuple[float, ...], float] = {}
+    lists = {f"list {number}": weight for number, weight in enumerate(start)}
 
-    def value(weights: npt.NDArray[np.float64]) -> float:
-        key = tuple(weights.tolist())
-        if not any(key[:-1]):
-            return -1.0
-        if key not in known:
-            known[key] = quality(asked, Chosen(weights[:-1], float(weights[-1]), odds), without)
-        return known[key]
+    def chosen(point: Mapping[str, float]) -> Chosen:
+        return Chosen(np.array([point[name] for name in lists]), point["age"], odds)
 
-    for _ in range(PASSES):
-        before = best
-        for column in range(len(best) if ages else len(best) - 1):
-            for weight in WEIGHTS:
-                other = best.copy()
-                other[column] = weight
-                if value(other) > value(best):
-                    best = other
-        if (best == before).all():
-            break
-    return Chosen(best[:-1], float(best[-1]), odds)
+    def value(point: Mapping[str, float]) -> float:
+        return quality(asked, chosen(point), without) if any(point[name] for name in lists) else -1.0
+
+    grid = dict.fromkeys((*lists, "age") if ages else lists, WEIGHTS)
+    return chosen(coordinate_search(lists | {"age": 0.0}, grid, value))
 
 
 def tune_window(asked: Sequence[Asked], without: int | None, chosen: Chosen) -> Chosen:
@@ -253,5 +229,5 @@ def cross_validated(asked: Sequence[Asked], choose: Callable[[int], Chosen]) -> 
         for query, own in zip(asked, ranks, strict=True):
             test = query.folds == fold
             if test.any():
-                own[test] = ranks_among(fused(query, chosen), query.relevant[test])
+                own[test] = ranks_in_order(fused(query, chosen), query.relevant[test])
     return [measure(own) for own in ranks]

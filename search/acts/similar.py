@@ -74,7 +74,7 @@ class Ensemble:
 
 # Chosen by `search.acts.benchmark.tune` (coordinate search from lead-lead and BM25 on the mean of R@20, R@100, nDCG@20 and
 # R-precision) on all five folds of the 228 pairs of 77 directives and 132 Luxembourg acts whose title names the directive;
-# `python -m bench.eu_lu` prints them and what they are worth on folds that they were not chosen on.
+# `lexgraph evaluate --benchmark eu-lu` prints them and what they are worth on folds that they were not chosen on.
 FROM_DIRECTIVE = Ensemble(
     MappingProxyType(
         {

@@ -187,10 +187,8 @@ def _members(corpus: Corpus) -> tuple[list[list[int]], list[list[int]]]:
     sections: list[list[int]] = [[] for _ in corpus.acts]
     for position, act in enumerate(corpus.article_act.tolist()):
         articles[act].append(position)
-    act_of: list[int] = []
-    for position, parent in enumerate(corpus.section_parent.tolist()):  # parents come before their children
-        act_of.append(-1 - parent if parent < 0 else act_of[parent])
-        sections[act_of[-1]].append(position)
+    for position in range(len(corpus.sections)):
+        sections[-1 - corpus.ancestors(position)[0]].append(position)
     return articles, sections
 
 

@@ -143,12 +143,24 @@ class Corpus:
                 masks.append(np.array([value == wanted for value in values], bool)[self.article_act])
         return np.logical_and.reduce(masks) if masks else None
 
+    def ancestors(self, node: int) -> list[int]:
+        """Return the nodes from the act down to ``node``, itself included: sections, and -1 - act, which comes first."""
+        path = [node]
+        while path[-1] >= 0:
+            path.append(int(self.section_parent[path[-1]]))
+        return path[::-1]
+
+    def node_id(self, node: int) -> str:
+        """Return the identifier of a section, or of an act (-1 - act)."""
+        return self.sections[node] if node >= 0 else self.acts[-1 - node]
+
+    def path_ids(self, node: int) -> list[str]:
+        """Return the identifiers of `ancestors`."""
+        return [self.node_id(above) for above in self.ancestors(node)]
+
     def level(self, section: int) -> int:
-        """How deep a section lies: 1 below its act."""
-        level, parent = 1, int(self.section_parent[section])
-        while parent >= 0:
-            level, parent = level + 1, int(self.section_parent[parent])
-        return level
+        """Return the depth of a section, 1 below its act."""
+        return len(self.ancestors(section)) - 1
 
     def save(self, folder: Path) -> None:
         """Write the corpus into a folder, the same bytes for the same corpus."""
@@ -189,13 +201,8 @@ class CorpusText:
         return hashlib.sha256(f"{self.numbers[article]}\n{self.texts[article]}".encode()).hexdigest()[:16]
 
     def path(self, corpus: Corpus, parent: int) -> list[str]:
-        """The headings above something whose parent is ``parent``, from the act's title down."""
-        path: list[str] = []
-        while parent >= 0:
-            path.append(self.headings[parent])
-            parent = int(corpus.section_parent[parent])
-        path.append(self.titles[-1 - parent])
-        return path[::-1]
+        """Return the headings above something whose parent is ``parent``, from the act's title down."""
+        return [self.headings[node] if node >= 0 else self.titles[-1 - node] for node in corpus.ancestors(parent)]
 
 
 def days_of(day: date | None, missing: int) -> int:

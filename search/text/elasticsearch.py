@@ -495,7 +495,7 @@ class ElasticLexical:
         corpus = self.corpus
         _, first = np.unique(corpus.group, return_index=True)
         parents = corpus.article_parent[first].tolist()
-        groups = [corpus.sections[parent] if parent >= 0 else corpus.acts[-1 - parent] for parent in parents]
+        groups = [corpus.node_id(parent) for parent in parents]
         return {ARTICLES: corpus.article_position, GROUPS: {id: i for i, id in enumerate(groups)}}
 
     def lists(self, query: str, filter: Filter) -> dict[str, Scores]:

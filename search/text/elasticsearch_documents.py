@@ -110,21 +110,19 @@ class LawDocuments:
 
     def _group(self, node: int) -> Fields:
         corpus, text = self._corpus, self._text
-        act = node
-        while act >= 0:
-            act = int(corpus.section_parent[act])
+        act = -1 - corpus.ancestors(node)[0]
         path = self._path(node)
         return {
-            "id": self._id(node),
-            "act_id": self._id(act),
-            "parent_id": self._id(int(corpus.section_parent[node])) if node >= 0 else "",
+            "id": corpus.node_id(node),
+            "act_id": corpus.acts[act],
+            "parent_id": corpus.node_id(int(corpus.section_parent[node])) if node >= 0 else "",
             "parents": self._sections_from(node),
             "path": path,
             "level": len(path) - 1,
             "heading": path[-1],
-            "kind": corpus.kinds[-1 - act],
-            "jurisdiction": corpus.jurisdictions[-1 - act],
-            "language": text.languages[-1 - act],
+            "kind": corpus.kinds[act],
+            "jurisdiction": corpus.jurisdictions[act],
+            "language": text.languages[act],
             "in_force": self._in_force(self._members.get(node, [])),
         }
 
@@ -157,15 +155,8 @@ class LawDocuments:
             self._paths[parent] = self._text.path(self._corpus, parent)
         return self._paths[parent]
 
-    def _id(self, node: int) -> str:
-        return self._corpus.sections[node] if node >= 0 else self._corpus.acts[-1 - node]
-
     def _sections_from(self, parent: int) -> list[str]:
-        found: list[str] = []
-        while parent >= 0:
-            found.append(self._corpus.sections[parent])
-            parent = int(self._corpus.section_parent[parent])
-        return found
+        return self._corpus.path_ids(parent)[:0:-1]
 
     def _in_force(self, positions: list[int]) -> list[dict[str, int]]:
         """The spans of days in which any of the articles is in force, each once; days since 1970-01-01."""

@@ -84,17 +84,17 @@ def filter_rows(corpus: Corpus) -> Iterator[dict[str, Any]]:
 
     An article that was out of force between two wordings passes there; the corpus knows (`Corpus.in_force_on`).
     """
-    above: dict[int, tuple[str, ...]] = {}
-    for section, parent in enumerate(corpus.section_parent.tolist()):  # parents come before their children
-        above[section] = (*above.get(parent, ()), corpus.sections[section])
+    above: dict[int, list[str]] = {}
     first, last = corpus.span
     for position, id in enumerate(corpus.articles):
-        act = int(corpus.article_act[position])
+        act, parent = int(corpus.article_act[position]), int(corpus.article_parent[position])
+        if parent not in above:
+            above[parent] = corpus.path_ids(parent)[1:]
         yield {
             "id": id,
             "act_kind": corpus.kinds[act],
             "jurisdiction": corpus.jurisdictions[act],
             "first_day": int(first[position]),
             "end_day": int(last[position]),
-            "above": above.get(int(corpus.article_parent[position]), ()),
+            "above": above[parent],
         }

@@ -63,7 +63,7 @@ def test_a_broken_file_leaves_its_act_as_it_was_and_the_others_are_loaded(tmp_pa
     assert set(before.splitlines()) - set(dump(tmp_path).splitlines()) <= {before.splitlines()[0]}, "only the fingerprint changed"
     (waiting,) = quarantined(tmp_path)["legi"]
     assert waiting.file == f"{BAKERS}.json"
-    assert dict(summary(report))["record rejected"] == "1"
+    assert "1 record rejected" in summary(report)
 
 
 @pytest.mark.parametrize("name", ["law.json", "folder"])

@@ -11,7 +11,8 @@ from scipy import sparse
 
 from schema.errors import LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
-from search.retrieval import DEEPEST, Mode, Retriever
+from search.modes import Mode
+from search.retrieval import DEEPEST, Retriever
 from search.text.index import TextIndex
 from search.vectors.model import QuestionMemory, VectorModel
 from tests.search.test_retrieval import random_model, retriever_of

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from cypher.engines.neo4j import Neo4jStore, Server
+from cypher.engines.neo4j import Neo4jStore
+from cypher.engines.neo4j_errors import Server
 from docker.neo4j_server import Neo4jServer
 from schema.settings import Settings
 

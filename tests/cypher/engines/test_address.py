@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from cypher.address import bolt_address
-from cypher.engines.neo4j import Neo4jStore, Server, connect
+from cypher.engines.neo4j import Neo4jStore
+from cypher.engines.neo4j_address import bolt_address
+from cypher.engines.neo4j_connection import connect
+from cypher.engines.neo4j_errors import Server
 from cypher.explore.browser_link import browser_link
 from schema.errors import BadSetting, ServerUnavailable
 from schema.settings import Settings, origins

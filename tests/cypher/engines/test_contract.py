@@ -17,7 +17,8 @@ from neo4j.exceptions import Neo4jError, ServiceUnavailable
 
 from cypher.authority import write_authority
 from cypher.engines.ladybug import EmbeddedStore
-from cypher.engines.neo4j import Neo4jGraph, Neo4jStore, Server
+from cypher.engines.neo4j import Neo4jGraph, Neo4jStore
+from cypher.engines.neo4j_errors import Server
 from cypher.engines.neo4j_vectors import VectorStore
 from cypher.export.dump import canonical_dump
 from cypher.graph import Graph, Statements, Store
@@ -256,10 +257,11 @@ def _set_version(store: Store, version: int) -> None:
         with EmbeddedGraph(store.home / GRAPH_FILE, read_only=False) as graph:
             graph.write("set_schema_version", schema_version=version)
         return
-    from cypher.engines.neo4j import Neo4jGraph, connect
+    from cypher.engines.neo4j import Neo4jGraph
+    from cypher.engines.neo4j_connection import Connection, connect
 
     assert isinstance(store, Neo4jStore)
-    with Neo4jGraph(store.server, connect(store.server)) as graph:
+    with Neo4jGraph(Connection(store.server, connect(store.server))) as graph:
         graph.write("set_schema_version", schema_version=version)
 
 
@@ -380,7 +382,7 @@ def test_a_job_whose_lock_went_to_another_learns_it_when_it_asks(served: Store) 
         check_lock()
         with served.writing() as graph:
             assert isinstance(graph, Neo4jGraph)
-            graph.update("MATCH (n:Lock {id: 'models'}) SET n.holder = 'another' RETURN n.id", {})
+            graph.connection.update("MATCH (n:Lock {id: 'models'}) SET n.holder = 'another' RETURN n.id", {})
         with pytest.raises(GraphBusy, match="went to another"):
             check_lock()
     with pytest.raises(GraphBusy), served.exclusive("models"):
@@ -391,13 +393,13 @@ def steal(store: Store, work: str) -> None:
     """Another job takes a lock, as if it had run out."""
     with store.reading() as graph:
         assert isinstance(graph, Neo4jGraph)
-        assert graph.update(f"MATCH (n:Lock {{id: '{work}'}}) SET n.holder = 'another' RETURN n.id", {})
+        assert graph.connection.update(f"MATCH (n:Lock {{id: '{work}'}}) SET n.holder = 'another' RETURN n.id", {})
 
 
 def give_up(store: Store, work: str) -> None:
     with store.reading() as graph:
         assert isinstance(graph, Neo4jGraph)
-        graph.update(f"MATCH (n:Lock {{id: '{work}'}}) DELETE n", {})
+        graph.connection.update(f"MATCH (n:Lock {{id: '{work}'}}) DELETE n", {})
 
 
 def test_what_a_job_writes_without_its_lock_is_not_committed(served: Store) -> None:
@@ -431,7 +433,7 @@ def test_writers_of_one_job_do_not_wait_for_each_other(served: Store) -> None:
     """Two transactions of one holder stand under the lock at once; none does once another job has it."""
     with suppress(GraphBusy), served.writing() as graph, ThreadPoolExecutor(2) as pool:
         assert isinstance(graph, Neo4jGraph)
-        holder = graph.run("MATCH (n:Lock {id: 'graph'}) RETURN n.holder AS holder", {})[0]["holder"]
+        holder = graph.connection.rows("MATCH (n:Lock {id: 'graph'}) RETURN n.holder AS holder", {})[0]["holder"]
         both_there = threading.Barrier(2, timeout=30)
 
         def work(transaction: Statements, number: int) -> None:
@@ -476,7 +478,7 @@ def test_a_server_that_is_too_old_is_not_written_to(served: Store, monkeypatch: 
     def locks() -> list[dict[str, object]]:
         with served.reading() as graph:
             assert isinstance(graph, Neo4jGraph)
-            return graph.run("MATCH (n:Lock) RETURN n.id AS id, n.asked AS asked ORDER BY id", {})
+            return graph.connection.rows("MATCH (n:Lock) RETURN n.id AS id, n.asked AS asked ORDER BY id", {})
 
     before = locks()
     with monkeypatch.context() as patched:

@@ -13,6 +13,7 @@ import pytest
 
 import gnn.versions.serving
 from cypher.engines import neo4j as neo4j_graph
+from cypher.engines import neo4j_connection, neo4j_lease
 from cypher.engines import neo4j_vectors as vectors
 from cypher.engines.ladybug import open_graph
 from cypher.engines.open import open_store
@@ -58,8 +59,8 @@ def run(neo4j: Neo4jServer, tmp_path: Path) -> Lexgraph:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs give up early on a server that will not come back, and their locks end soon."""
-    monkeypatch.setattr(neo4j_graph, "RETRY_S", 2.0)
-    monkeypatch.setattr(neo4j_graph, "LEASE_S", 4.0)
+    monkeypatch.setattr(neo4j_connection, "RETRY_S", 2.0)
+    monkeypatch.setattr(neo4j_lease, "LEASE_S", 4.0)
 
 
 @pytest.fixture(scope="module")
@@ -139,8 +140,8 @@ def test_an_ingest_whose_server_dies_is_gone_on_with(
 def test_a_server_that_restarts_under_an_ingest_is_waited_for(
     run: Lexgraph, neo4j: Neo4jServer, big_law: Path, undisturbed: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(neo4j_graph, "RETRY_S", 240.0)  # a slow machine restarts slowly
-    monkeypatch.setattr(neo4j_graph, "LEASE_S", 240.0)
+    monkeypatch.setattr(neo4j_connection, "RETRY_S", 240.0)  # a slow machine restarts slowly
+    monkeypatch.setattr(neo4j_lease, "LEASE_S", 240.0)
     starting = threading.Thread(target=neo4j.start)
 
     def restart() -> None:

@@ -68,7 +68,7 @@ def asked(store: Neo4jStore, name: str, **parameters: Any) -> list[dict[str, Any
     """The rows of a saved query, with the parameters that its first lines name."""
     assert set(defaults(name)) == parameters.keys()
     with store.reading() as graph:
-        return graph.run(QUERIES[name], parameters)
+        return graph.connection.rows(QUERIES[name], parameters)
 
 
 def defaults(name: str) -> dict[str, str]:
@@ -164,7 +164,7 @@ def test_the_defaults_are_values_of_cypher(store: Neo4jStore) -> None:
     with store.reading() as graph:
         for name in QUERIES:
             for value in defaults(name).values():
-                assert graph.run(f"RETURN {value} AS value", {})[0]["value"]
+                assert graph.connection.rows(f"RETURN {value} AS value", {})[0]["value"]
 
 
 def rules_of(text: str) -> dict[str, dict[str, str]]:

@@ -112,11 +112,11 @@ def test_the_real_program_imports_the_same_graph(product: Product, full_home: Pa
     check_same(full_home, store)
 
     with store.reading() as graph:
-        run_rows = graph.run("MATCH (r:Run) RETURN r.reason AS reason", {})
+        run_rows = graph.connection.rows("MATCH (r:Run) RETURN r.reason AS reason", {})
         assert run_rows == [{"reason": "two\nlines"}], "the journal, which the dump leaves out"
         authority = "MATCH (a:Article) RETURN a.id AS id, a.authority AS authority ORDER BY id"
         with open_graph(full_home) as before:
-            assert [tuple(row.values()) for row in graph.run(authority, {})] == before.query(authority, {}, 100).rows
+            assert [tuple(row.values()) for row in graph.connection.rows(authority, {})] == before.query(authority, {}, 100).rows
         # A server's graph gives the same files.
         write_import_files(graph, tmp_path / "again")
     for path in sorted((tmp_path / "again").iterdir()):

@@ -10,9 +10,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 from gnn.encoders.features import make_features
+from gnn.encoders.lsa import fit_lsa
 from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.onnx_export import export_transformer
-from gnn.lsa_fitting import fit_lsa
 from gnn.recipe import EncoderOptions
 from schema.errors import BadSetting
 from search.corpus.corpus import Corpus, CorpusText

@@ -37,7 +37,7 @@ def check(graph: Neo4jGraph, corpus: Corpus) -> None:
         expected = subgraph_edges(corpus, kinds)
         same(exported_edges(graph, corpus, kinds), expected)
         same(exported_edges(graph, corpus, kinds, through_gds=False), expected)
-    assert graph.run("CALL gds.graph.list() YIELD graphName RETURN count(*) AS n", {}) == [{"n": 0}]
+    assert graph.connection.rows("CALL gds.graph.list() YIELD graphName RETURN count(*) AS n", {}) == [{"n": 0}]
 
 
 def check_ranks(graph: Neo4jGraph) -> dict[str, float]:

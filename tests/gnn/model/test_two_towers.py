@@ -5,9 +5,8 @@ import torch
 
 from gnn.encoders.joined import TowerWeights
 from gnn.model.subgraph import EDGE_KINDS, subgraph_edges
-from gnn.model.two_towers import DocumentTower, QueryTower
+from gnn.model.two_towers import DocumentTower, QueryTower, subgraph_data
 from gnn.recipe import DocumentOptions, QueryOptions
-from gnn.subgraph import subgraph_data
 from search.corpus.corpus import Corpus, CorpusText
 
 _ATTENTIVE = DocumentOptions(section_mean=True, layers=3, hidden=16, heads=4, rank=4)

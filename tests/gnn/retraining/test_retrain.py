@@ -27,7 +27,8 @@ from schema.errors import BadSetting, GraphBusy
 from schema.filter import Filter
 from search.arrays import Matrix
 from search.evaluation import Judged
-from search.retrieval import Mode, Retriever
+from search.modes import Mode
+from search.retrieval import Retriever
 from tests.gnn.conftest import question_sheets
 from tests.support.commands import Lexgraph, load_tiny_law, recipe_file
 from tests.support.disturbance import ROOT, digests
@@ -236,10 +237,10 @@ def test_an_act_that_is_lost_holds_a_version_back_whatever_the_mean_says() -> No
 
 HOLD = """
 import sys, time
-from cypher.engines import neo4j as neo4j_graph
+from cypher.engines import neo4j_lease
 from cypher.engines.open import open_store
 from schema.settings import load_settings
-neo4j_graph.LEASE_S = 3.0
+neo4j_lease.LEASE_S = 3.0
 with open_store(load_settings()).exclusive("models"):
     print("holding", flush=True)
     time.sleep(600)
@@ -247,9 +248,9 @@ with open_store(load_settings()).exclusive("models"):
 KILLED_BEFORE_IT_REGISTERS = """
 import os, signal, sys
 import gnn.retraining.retrain
-from cypher.engines import neo4j as neo4j_graph
+from cypher.engines import neo4j_lease
 import lexgraph
-neo4j_graph.LEASE_S = 3.0
+neo4j_lease.LEASE_S = 3.0
 gnn.retraining.retrain.register = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
 lexgraph.main(["--quiet", "retrain", "--recipe", sys.argv[1]])
 """

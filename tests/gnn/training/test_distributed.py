@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from cypher.engines.ladybug import open_graph
-from gnn.training.distributed import Ranks
+from gnn.training.distributed import Process
 from gnn.versions.active import active_id, active_model
 from gnn.versions.files import read_card, read_run
 from gnn.versions.shared_folder import model_folder
@@ -90,6 +90,6 @@ def test_where_the_leader_fails_all_end(own_home: Path, tmp_path: Path) -> None:
 def test_shares_make_up_the_whole_batch() -> None:
     for n in (0, 1, 2, 7):
         for size in (1, 2, 3):
-            shares = [list(range(n))[Ranks(rank, size, torch.device("cpu")).share(n)] for rank in range(size)]
+            shares = [list(range(n))[Process(rank, size, torch.device("cpu")).share(n)] for rank in range(size)]
             assert [question for share in shares for question in share] == list(range(n))
             assert max(map(len, shares)) - min(map(len, shares)) <= 1

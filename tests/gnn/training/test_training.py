@@ -15,22 +15,25 @@ import pytest
 
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from cypher.export.dump import canonical_dump
+from cypher.graph import Graph
 from gnn.encoders.features import Features
 from gnn.evaluation.compare import compare
+from gnn.model.subgraph import subgraph_edges
 from gnn.recipe import load_recipe
-from gnn.training.loop import train
-from gnn.training.train import train_recipe
+from gnn.training.loop import Examples, fit
+from gnn.training.train import train
 from gnn.versions.active import active_id, active_model
-from gnn.versions.identity import model_ids
 from gnn.versions.shared_folder import model_folder
+from gnn.workspace import Workspace
 from ingest.loading.questions import read_questions
 from ingest.sources import ingest
 from schema.errors import BadSetting, NotReady
 from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.read import read_corpus
+from search.modes import Mode
 from search.questions import of_split
-from search.retrieval import Mode, Retriever
+from search.retrieval import Retriever
 from search.text.index import TextIndex, build_text_index, open_text_index
 from search.text.options import Bm25Options
 from tests.gnn.conftest import small_recipe
@@ -55,15 +58,16 @@ batch = 6
 """
 
 
-def _parts(questions: list[Question]) -> tuple[list[Question], list[Question]]:
-    return of_split(questions, "random", "train"), of_split(questions, "random", "development")
+def _examples(law: tuple[Corpus, CorpusText], features: Features, questions: list[Question]) -> Examples:
+    training, development = (of_split(questions, "random", part) for part in ("train", "development"))
+    return Examples(law[0], features, subgraph_edges(law[0], ("contains", "cites")), training, development)
 
 
 def test_the_same_inputs_give_the_same_model_bit_by_bit(
     law: tuple[Corpus, CorpusText], features: Features, questions: list[Question]
 ) -> None:
     recipe = small_recipe(layers=2)
-    first, second = (train(recipe, law[0], features, *_parts(questions)) for _ in range(2))
+    first, second = (fit(recipe, _examples(law, features, questions)) for _ in range(2))
     for name in ("articles", "sections", "acts", "bias"):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
     assert first.curve == second.curve
@@ -73,7 +77,7 @@ def test_training_learns_which_articles_answer(
     law: tuple[Corpus, CorpusText], features: Features, questions: list[Question]
 ) -> None:
     recipe = small_recipe(epochs=30, patience=30, learning_rate=0.02, dropout=0.0)
-    curve = train(recipe, law[0], features, *_parts(questions)).curve
+    curve = fit(recipe, _examples(law, features, questions)).curve
     assert curve[-1].loss < 0.5 * curve[0].loss
     assert max(epoch.average_precision for epoch in curve) > 0.8
 
@@ -82,13 +86,13 @@ def test_a_softmax_over_drawn_candidates_learns_too(
     law: tuple[Corpus, CorpusText], features: Features, questions: list[Question]
 ) -> None:
     recipe = small_recipe(epochs=30, patience=30, learning_rate=0.02, dropout=0.0, full_softmax_limit=1, negatives=4)
-    curve = train(recipe, law[0], features, *_parts(questions)).curve
+    curve = fit(recipe, _examples(law, features, questions)).curve
     assert max(epoch.average_precision for epoch in curve) > 0.8
 
 
 def test_without_questions_nothing_is_trained(law: tuple[Corpus, CorpusText], features: Features) -> None:
     with pytest.raises(BadSetting, match="no training"):
-        train(small_recipe(), law[0], features, [], [])
+        fit(small_recipe(), _examples(law, features, []))
 
 
 def test_law_without_questions_cannot_be_trained_on_and_says_so(own_home: Path, recipe_file: str) -> None:
@@ -101,12 +105,14 @@ def test_law_without_questions_cannot_be_trained_on_and_says_so(own_home: Path, 
         _train(own_home, recipe_file)
 
 
+def _workspace(home: Path, graph: Graph) -> Workspace:
+    index = open_text_index(home, graph.rows("graph_row")[0]["corpus_sha256"], Bm25Options())
+    return Workspace(EmbeddedStore(home), graph, index, read_questions(graph, "service-public"))
+
+
 def _train(home: Path, recipe: str) -> str:
     with open_graph(home) as graph:
-        corpus, text = read_corpus(graph)
-        index = open_text_index(home, corpus.sha256, Bm25Options())
-        asked = read_questions(graph, "service-public")
-        return train_recipe(EmbeddedStore(home), graph, index, text, asked, load_recipe(recipe)).active
+        return train(_workspace(home, graph), load_recipe(recipe)).active
 
 
 @pytest.fixture(scope="module")
@@ -129,21 +135,10 @@ def test_a_second_training_changes_nothing(own_home: Path, recipe_file: str) -> 
 
 def test_the_table_has_every_system_and_hybrid_finds_what_is_relevant(own_home: Path, recipe_file: str) -> None:
     _train(own_home, recipe_file)
-    recipe = load_recipe(recipe_file)
     with open_graph(own_home) as graph:
-        asked = read_questions(graph, "service-public")
-        index = open_text_index(own_home, graph.rows("graph_row")[0]["corpus_sha256"], Bm25Options())
-        table = compare(
-            own_home,
-            graph,
-            index,
-            recipe,
-            model_ids(recipe, index.key, asked),
-            of_split(asked, "random", "test"),
-            source="service-public",
-            split="random",
-            part="test",
-        )
+        workspace = _workspace(own_home, graph)
+        asked = of_split(workspace.questions, "random", "test")
+        table = compare(workspace, load_recipe(recipe_file), asked, source="service-public", split="random", part="test")
     assert list(table.systems) == [
         "bm25",
         "bm25-hybrid",

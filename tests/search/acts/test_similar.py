@@ -20,7 +20,6 @@ from search.acts.benchmark import (
     learned_ages,
     measure,
     quality,
-    ranks_among,
     read_transpositions,
     relevant_of,
     tune,
@@ -30,6 +29,7 @@ from search.acts.similar import AGE_EDGES, BM25, COSINES, LongQuery, SimilarActs
 from search.acts.views import VIEWS, ActTexts, build_act_texts, open_act_texts
 from search.corpus.corpus import NO_START, days_of
 from search.corpus.read import read_corpus
+from search.evaluation import ranks_in_order
 from tests.support.tiny_acts import SUBJECTS, write_acts
 
 
@@ -187,7 +187,7 @@ def test_tuning_finds_the_list_that_knows_and_each_pair_is_ranked_without_its_fo
 
 
 def test_measures_by_hand() -> None:
-    ranks = ranks_among(np.array([5, 4, 4, -np.inf, 1], np.float32), np.array([0, 2, 3]))
+    ranks = ranks_in_order(np.array([5, 4, 4, -np.inf, 1], np.float32), np.array([0, 2, 3]))
     assert ranks.tolist() == [1, 3, np.iinfo(np.int64).max]
     values = measure(ranks)
     assert values["R@20"] == pytest.approx(2 / 3)

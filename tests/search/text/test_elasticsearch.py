@@ -27,7 +27,8 @@ from schema.filter import Filter
 from schema.settings import Settings
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.read import read_corpus
-from search.retrieval import DEEPEST, Mode, Retriever
+from search.modes import Mode
+from search.retrieval import DEEPEST, Retriever
 from search.text import elasticsearch as elastic
 from search.text.elasticsearch import ARTICLES, GROUPS, KINDS, Changes, ElasticLexical, ElasticText
 from search.text.elasticsearch_documents import LawDocuments, document_id

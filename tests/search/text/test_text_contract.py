@@ -11,7 +11,8 @@ import pytest
 from cypher.engines.ladybug import open_graph
 from schema.filter import Filter
 from search.corpus.read import read_corpus
-from search.retrieval import DEEPEST, Mode, Retriever
+from search.modes import Mode
+from search.retrieval import DEEPEST, Retriever
 from search.text.elasticsearch import ElasticText
 from search.text.index import TextIndex, build_text_index, open_text_index
 from search.text.options import Bm25Options

@@ -1,4 +1,4 @@
-"""The address of a Neo4j server, read once and never shown before it is known to hold no password."""
+"""The address of a Neo4j server, read once and never shown before it is certain to hold no password."""
 
 from urllib.parse import SplitResult, urlsplit
 
@@ -8,10 +8,10 @@ SCHEMES = tuple(f"{name}{security}" for name in ("bolt", "neo4j") for security i
 
 
 def bolt_address(address: str) -> SplitResult:
-    """The parts of the setting ``graph``.
+    """Return the parts of the setting ``graph``.
 
     Raises:
-        BadSetting: it is none, or holds a user or a password; what it is is not told, since that may be one.
+        BadSetting: it is no address, or holds a user or a password; the message does not repeat it.
     """
     try:
         parts = urlsplit(address)

@@ -1,0 +1,64 @@
+"""Verbs that search: articles for a question, acts like another."""
+
+from typing import Annotated
+
+import typer
+
+from cli.output import say, say_json, show, warn
+from cli.workspace import Home, law_of
+from search.modes import Mode
+
+app = typer.Typer()
+Jurisdiction = Annotated[str | None, typer.Option(help="Only this jurisdiction, as fr or eu.")]
+Kind = Annotated[str | None, typer.Option(help="Only acts of this kind, as code or directive.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON array.")]
+
+
+@app.command()
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="A legal question in your own words.")],
+    mode: Annotated[Mode, typer.Option(help="Search method.")] = Mode.HYBRID,
+    act: Annotated[str | None, typer.Option(help="Only articles of this act.")] = None,
+    section: Annotated[str | None, typer.Option(help="Only articles below this section.")] = None,
+    in_force_on: Annotated[str | None, typer.Option(help="Only articles in force on this day (YYYY-MM-DD).")] = None,
+    kind: Kind = None,
+    jurisdiction: Jurisdiction = None,
+    first: Annotated[int, typer.Option(min=1, max=1000, help="Number of articles to show.")] = 10,
+    pooling: Annotated[bool, typer.Option(help="Boost articles whose section also matches.")] = True,
+    json_: Json = False,
+) -> None:
+    """Find the articles of law that govern a question."""
+    from cli.hits import described_search, hits_table, read_filter
+
+    only = read_filter(act, section, in_force_on, kind, jurisdiction)
+    hits, lost = described_search(Home.of(context), query, mode, only, first=first, pooled=pooling)
+    for name in lost:
+        warn(f"lexgraph: {name} did not answer; the other lists rank alone")
+    if json_:
+        say_json(hits)
+    else:
+        show(hits_table(hits)) if hits else say("No article matches.")
+
+
+@app.command()
+def similar(
+    context: typer.Context,
+    act: Annotated[str, typer.Argument(help="Identifier of an act, as eu/32016L0680.")],
+    jurisdiction: Jurisdiction = None,
+    kind: Kind = None,
+    first: Annotated[int, typer.Option("--first", "-k", help="Number of acts to show, at most 1000.")] = 20,
+    years_before: Annotated[float | None, typer.Option(help="Only acts at most this many years older.")] = None,
+    years_after: Annotated[float | None, typer.Option(help="Only acts at most this many years younger.")] = None,
+    json_: Json = False,
+) -> None:
+    """Find the acts most like another, such as the acts that may transpose a directive."""
+    from cli.hits import described_acts, similar_table
+
+    only = {"jurisdiction": jurisdiction, "kind": kind, "first": first, "years_before": years_before, "years_after": years_after}
+    with Home.of(context).graph() as graph:
+        acts = described_acts(Home.of(context).path, graph, law_of(graph), act, **only)
+    if json_:
+        say_json(acts)
+    else:
+        show(similar_table(acts)) if acts else say("No act is like this one.")

@@ -1,0 +1,72 @@
+"""Verbs that run the service and check it."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from cli import steps
+from cli.output import err, say, say_table
+from cli.workspace import Home, law_of
+
+app = typer.Typer()
+
+
+@app.command()
+def serve(
+    context: typer.Context,
+    host: Annotated[str | None, typer.Option(help="Address to listen on. [default: the setting host]")] = None,
+    port: Annotated[int | None, typer.Option(help="Port; 0 takes a free one. [default: the setting port]")] = None,
+) -> None:
+    """Answer GraphQL over HTTP."""
+    from functools import partial
+
+    from api.app import first_question, serve_app
+    from gnn.versions.active import active_model
+
+    changes = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    settings = Home.of(context).settings.model_copy(update=changes)
+    load_model = partial(active_model, settings.home, threads=settings.threads, shelf=settings.models)
+    serve_app(settings, load_model, announce=lambda address: err.print(first_question(address), markup=False))
+
+
+@app.command()
+def status(context: typer.Context) -> None:
+    """Show what the graph, the index and the models hold."""
+    from cli.tables import MODEL_COLUMNS, graph_counts, model_table_rows
+    from ingest.loading.quarantine import quarantined
+    from search.text.index import index_folder
+
+    home = Home.of(context)
+    with home.graph() as graph:
+        say_table("graph", ("what", "how many"), graph_counts(graph))
+        built = index_folder(home.path, law_of(graph), home.bm25, server=home.text_server).is_dir()
+        say(f"law {law_of(graph)[:16]}; text index: {'in step' if built else 'missing, run `lexgraph index`'}")
+        say_table("models", MODEL_COLUMNS, model_table_rows(graph))
+    for source, records in quarantined(home.path).items():
+        say(f"{len(records)} rejected records of {source} in {home.path / 'quarantine'}")
+
+
+@app.command()
+def doctor(context: typer.Context) -> None:
+    """Check settings, graph, index and model against each other. The exit code is 1 if a check fails."""
+    from schema.errors import LexgraphError
+    from schema.settings import origins
+
+    failed = False
+    say_table("settings", ("option", "value", "from", "what it is"), origins(Home.of(context).settings))
+    for name, check in steps.checks(Home.of(context)):
+        try:
+            say(f"ok    {name}: {check()}")
+        except LexgraphError as error:
+            failed = True
+            say(f"FAIL  {name}: {error}")
+    raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def demo(context: typer.Context) -> None:
+    """Do the whole job on real law: fetch, ingest, index, train, evaluate, serve (SERVE=0 ends before that)."""
+    steps.demo(Home.of(context))
+    if os.environ.get("SERVE", "1") != "0":
+        serve(context)

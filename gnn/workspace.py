@@ -1,0 +1,58 @@
+"""What training, retraining and evaluation are given."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from cypher.graph import CheckLock, Graph, Store
+from runtime.progress import Progress, silent
+from schema.errors import GraphBusy
+from schema.records import Question
+from search.corpus.corpus import Corpus, CorpusText
+from search.corpus.read import read_corpus
+from search.text.index import TextIndex
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace:
+    """One law with its index and the questions on it, and the means to work on them.
+
+    Attributes:
+        graph: the store's, open for reading; index: of its law.
+        questions: those that a recipe is trained on.
+        shelf: shared place of model files (`gnn.versions.shared_folder`), or empty.
+        threads: of this machine, for one job.
+        check_lock: called before a version is written or made active; raises GraphBusy once the lock has gone.
+    """
+
+    store: Store
+    graph: Graph
+    index: TextIndex
+    questions: Sequence[Question]
+    shelf: str = ""
+    threads: int = 2
+    check_lock: CheckLock = lambda: None
+    progress: Progress = silent
+
+    @property
+    def home(self) -> Path:
+        """Folder of models, features, and records of runs."""
+        return self.store.home
+
+    @property
+    def corpus(self) -> Corpus:
+        """Law that the index was made of."""
+        return self.index.corpus
+
+    @cached_property
+    def text(self) -> CorpusText:
+        """Words of the law, read when they are first needed.
+
+        Raises:
+            GraphBusy: the law has changed since the index was opened.
+        """
+        corpus, text = read_corpus(self.graph)
+        if corpus.sha256 != self.corpus.sha256:
+            raise GraphBusy("the law changed while it was read: try again")
+        return text

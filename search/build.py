@@ -1,0 +1,45 @@
+"""The indexes of one law: BM25 in a folder or on a server, and the texts of whole acts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cypher.graph import Row
+from runtime.progress import Progress, silent
+from search.acts.views import act_texts_folder, build_act_texts
+from search.corpus.corpus import Corpus, CorpusText
+from search.text.index import index_folder, remove_other_indexes, save_arrays
+from search.text.options import Bm25Options
+
+if TYPE_CHECKING:
+    from search.text.elasticsearch import ElasticText
+
+
+def indexes_are_built(home: Path, law: str, options: Bm25Options) -> bool:
+    """Return whether the folders of the embedded indexes of a law are complete."""
+    return index_folder(home, law, options).is_dir() and act_texts_folder(home, law).is_dir()
+
+
+def build_indexes(
+    home: Path,
+    law: tuple[Corpus, CorpusText],
+    acts: Sequence[Row],
+    options: Bm25Options,
+    *,
+    server: "ElasticText | None" = None,
+    progress: Progress = silent,
+) -> list[str]:
+    """Build the indexes of a law unless they exist, and remove those of other laws; one line for each.
+
+    Raises:
+        StorageFull: the disk is full; no index was touched.
+        ServerUnavailable: the text server does not answer; a second run goes on where this one stopped.
+    """
+    corpus, text = law
+    done: list[str] = []
+    if server is not None:  # before the folder, which says that the server has it all
+        done.append(f"{server.address}: {server.load(corpus, text, options, progress=progress)}")
+    folder = save_arrays(home, corpus, text, options, server=server, progress=progress)
+    build_act_texts(home, corpus, text, acts, progress=progress)
+    remove_other_indexes(home, folder.name)
+    return [*done, f"index {folder.name}: {len(corpus.articles):,} articles"]
