@@ -37,7 +37,7 @@ from gnn.versions.files import load_model, trained_bound  # noqa: E402
 from ingest.citations.link import KnownLaw, link  # noqa: E402
 from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
 from cypher.rows import row_of  # noqa: E402
-from ingest.loading.load import load_acts  # noqa: E402
+from ingest.loading.load import LoadOptions, load_acts  # noqa: E402
 from ingest.loading.questions import read_questions  # noqa: E402
 from ingest.readers.legi import FILE_PATTERN, read_act  # noqa: E402
 from schema.errors import NotReady  # noqa: E402
@@ -100,7 +100,7 @@ def main() -> None:
     with _served(WITH_APOC) as (server, store, driver):
         figures |= measured_loads(server, store, driver, trees, plain)
     with _served(NEO4J_2026) as (_, store, driver):
-        load_acts(store, _sources(trees), lambda path: [trees[path]], workers=1)
+        load_acts(store, _sources(trees), lambda path: [trees[path]], LoadOptions(workers=1))
         figures |= measured_queries(store, driver)
     report("Neo4j", figures, EXPLAINED)
 
@@ -208,7 +208,7 @@ def measured_loads(
         server.wipe()
         bare.append(_seconds(lambda: load_bare(driver, plain)))
         server.wipe()
-        own.append(_seconds(lambda: load_acts(store, sources, lambda path: [trees[path]], workers=1)))
+        own.append(_seconds(lambda: load_acts(store, sources, lambda path: [trees[path]], LoadOptions(workers=1))))
         graphs.append(_counts(driver))
         server.wipe()
         graphrag.append(load_graphrag(driver, plain))

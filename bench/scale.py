@@ -26,7 +26,7 @@ from docker.elasticsearch_server import ElasticsearchServer  # noqa: E402
 from docker.maven import NEO4J_2026  # noqa: E402
 from docker.neo4j_server import Neo4jServer  # noqa: E402
 from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
-from ingest.loading.load import load_acts  # noqa: E402
+from ingest.loading.load import LoadOptions, load_acts  # noqa: E402
 from ingest.readers.legi import FILE_PATTERN, read_act  # noqa: E402
 from schema.filter import Filter  # noqa: E402
 from schema.records import ActTree, SourceFile  # noqa: E402
@@ -190,7 +190,7 @@ def _load(store: Store, trees: list[ActTree]) -> None:
             stand_in.write_text(str(path))
             sources.append(SourceFile(f"copies/{path}", stand_in, "bench"))
         trees_of = {source.path: tree for source, tree in zip(sources, by_path.values(), strict=True)}
-        load_acts(store, sources, lambda path: [trees_of[path]], workers=1)
+        load_acts(store, sources, lambda path: [trees_of[path]], LoadOptions(workers=1))
 
 
 def made_up(corpus: Corpus) -> VectorModel:

@@ -123,7 +123,7 @@ def evaluate(home: Home, questions: str, part: str, recipe: str | None, picture:
     from gnn.evaluation.compare import evaluate as evaluate_systems
     from gnn.versions.active import active_recipe
     from ingest.loading.questions import read_questions
-    from ingest.questions_jsonl import read_questions_file
+    from ingest.readers.jsonl import read_questions_file
 
     with home.graph() as graph:
         in_use = None if recipe else active_recipe(home.path, graph, home.settings.models)
@@ -225,6 +225,7 @@ def _check_model(home: Home) -> str:
 
 def _say_loads(home: Home, loads: Any) -> int:
     """Print what loads did; the exit code: of the first failure, or that of rejected records."""
+    from ingest.loading.report import counted
     from schema.errors import RecordsRejected
 
     rejected, failures = 0, list[LexgraphError]()
@@ -243,12 +244,12 @@ def _say_loads(home: Home, loads: Any) -> int:
     except NotReady:  # nothing was loaded
         pass
     if rejected:
-        warn(f"{rejected:,} records rejected; they lie in {home.path / 'quarantine'} with the reasons")
+        warn(f"{counted(rejected, 'record')} rejected, with the reasons in {home.path / 'quarantine'}")
     return failures[0].exit_code if failures else RecordsRejected.exit_code if rejected else 0
 
 
 def _say_report(name: str, report: "LoadReport") -> None:
-    from ingest.sources import summary
+    from ingest.loading.report import summary
 
     say(f"{name}: {summary(report)}")
     for records, what in ((report.rejected, "rejected"), (report.remarks, "warning")):

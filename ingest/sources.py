@@ -1,34 +1,33 @@
-"""The table of formats, and what `lexgraph ingest` does with a path: recognise, read, load, link."""
+"""The table of formats, and the load of one path: its files are recognised, read and loaded, format by format."""
 
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cypher.engines.ladybug import exclusive
 from cypher.graph import Graph, Store
 from ingest.citations import annotate
 from ingest.fetching.archives import is_archive, unpacked
-from ingest.loading.known_sources import StoredSources, archive_name, collection_of, file_sha256, remember_archive, stored_sources
-from ingest.loading.load import load_acts
+from ingest.loading.known_sources import StoredSources, archive_name, file_sha256, remember_archive, stored_sources
+from ingest.loading.load import LoadOptions, load_acts
 from ingest.loading.quarantine import quarantined, write_quarantine
 from ingest.loading.questions import load_questions
-from ingest.loading.report import LoadReport
+from ingest.loading.report import LoadReport, counted
 from ingest.loading.spool import ReadFile
 from ingest.readers import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, legalize, legi, service_public
 from runtime.progress import Progress, silent
-from schema.errors import BadSource, MissingFile
+from schema.errors import BadSource, LexgraphError, MissingFile, TooMuchGone
 from schema.records import Rejected, SourceFile
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of law: which files are of it, and the reader of one file.
+    """A format of law: the pattern of its files' names, and the reader of one file.
 
     ``version`` is raised when the reader reads a file otherwise than before, so that it is read again.
     """
@@ -41,7 +40,7 @@ class Format:
 
     @property
     def read_whole(self) -> ReadFile:
-        """The reader, with what the words of its acts say."""
+        """The reader, with the citations and relations that the words of its acts make."""
         return partial(annotate.read_with_references, self.read)
 
     @property
@@ -95,13 +94,12 @@ def ingest(
         raise MissingFile(f"{path}: no such file or folder")
     if format is not None and format not in FORMAT_NAMES:
         raise BadSource(path, "", f"no such format: {format} (formats: {', '.join(FORMAT_NAMES)})")
+    job = _Job(store, format, force, progress, report)
     if format == service_public.SOURCE or (format is None and (path / service_public.FOLDERS[0]).is_dir()):
-        report.include(_ingest_service_public(store, path, progress))
+        _ingest_service_public(job, path)
         return report
-    found = False
-    for collection in _collections(path):
-        found |= _ingest_collection(store, collection, format, report, force=force, progress=progress)
-    if not found:
+    loaded = [_ingest_collection(job, collection) for collection in _collections(path)]
+    if not any(loaded):
         if format is not None and path.is_dir():
             raise BadSource(path, "", f"no file here looks like {format}; name the file itself to have it read as that")
         raise BadSource(path, "", f"no file of a known format here (formats: {', '.join(FORMAT_NAMES)})")
@@ -109,7 +107,7 @@ def ingest(
 
 
 @dataclass(frozen=True, slots=True)
-class _Release:
+class _Collection:
     """Files that belong together: those of a folder or an archive, or one file alone."""
 
     name: str
@@ -118,20 +116,31 @@ class _Release:
     archive: bool = False
 
 
-def _collections(path: Path) -> Iterator[_Release]:
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A call of `ingest`, whose report grows collection by collection."""
+
+    store: Store
+    format: str | None
+    force: bool
+    progress: Progress
+    report: LoadReport
+
+
+def _collections(path: Path) -> Iterator[_Collection]:
     """A path, and every archive below it."""
     if is_archive(path):
-        yield _Release(collection_name(path), path, whole=True, archive=True)
+        yield _Collection(collection_name(path), path, whole=True, archive=True)
     elif path.is_dir():
-        yield _Release(collection_name(path), path, whole=True)
+        yield _Collection(collection_name(path), path, whole=True)
         for inner in sorted(p for p in path.rglob("*") if is_archive(p)):
-            yield _Release(collection_name(inner), inner, whole=True, archive=True)
+            yield _Collection(collection_name(inner), inner, whole=True, archive=True)
     else:
-        yield _Release(collection_name(path.parent), path, whole=False)
+        yield _Collection(collection_name(path.parent), path, whole=False)
 
 
 def collection_name(path: Path) -> str:
-    """What releases of a collection have in common: the name of its folder or archive, without suffixes and a version.
+    """Return what releases of a collection have in common: the name of its folder or archive, without suffixes and a version.
 
     >>> collection_name(Path("legi-data-2.513.0/data")), collection_name(Path("legalize-lu.tar.xz"))
     ('legi-data', 'legalize-lu')
@@ -143,75 +152,75 @@ def collection_name(path: Path) -> str:
     return _VERSION.sub("", name) or name
 
 
-def _ingest_collection(
-    store: Store, collection: _Release, format: str | None, report: LoadReport, *, force: bool, progress: Progress
-) -> bool:
-    """Load the files of a collection, format by format; whether there were any."""
-    with ExitStack() as held:
-        place, sha256 = collection.place, ""
-        stored = stored_sources(store)
-        if collection.archive:
-            sha256 = file_sha256(place, ",".join(f.reader for f in FORMATS))
-            known = archive_name(collection.name)
-            if stored.whole and stored.fingerprint(known) == sha256 and not (stored.waits(known) and stored.may_go_on(known)):
-                report.unchanged_files += int(stored.rows[known]["records"])
-                return True
-            folder = held.enter_context(_folder_to_unpack(store.home))
-            unpacked(place, folder)
-            place = folder
-        root = place if place.is_dir() else place.parent
-        groups, others = _files(place, format, lambda format, path: _name(format, collection, root, path) in stored.rows)
-        report.unrecognised += others
-        if not groups and not any(is_archive(path) for path in place.rglob("*")):
-            return False  # by mistake rather than a release without law
-        broken = waiting = 0
-        for number, chosen in enumerate(FORMATS):
-            files = groups.get(chosen.name, [])
-            wanted = collection.whole and format in (None, chosen.name)
-            if not files and not (wanted and _was_there(store.home, chosen, collection, stored)):
-                continue
-            sources = [SourceFile(_name(chosen, collection, root, file), file, chosen.reader, number) for file in files]
-            one = load_acts(
-                store,
-                sources,
-                chosen.read_whole,
-                collection=f"{chosen.name}/{collection.name}",
-                whole=collection.whole,
-                force=force,
-                progress=progress,
-                before_release=partial(_keep_rejected, store.home, chosen.name, collection, {source.name for source in sources}),
-            )
-            report.include(one)
-            broken += one.broken_files
-            waiting += one.waiting_files
-        if collection.archive and format is None and not broken:
-            remember_archive(store, collection.name, sha256, sum(map(len, groups.values())), waiting=waiting > 0)
-        return any(groups.values())
+def _ingest_collection(job: _Job, collection: _Collection) -> bool:
+    """Load the files of a collection; whether there are any."""
+    stored = stored_sources(job.store)
+    if not collection.archive:
+        return _load_formats(job, collection, collection.place, stored)[0] > 0
+    sha256 = file_sha256(collection.place, ",".join(f.reader for f in FORMATS))
+    name = archive_name(collection.name)
+    if stored.whole and stored.fingerprint(name) == sha256 and not (stored.waits(name) and stored.may_go_on(name)):
+        job.report.unchanged_files += int(stored.rows[name]["records"])
+        return True
+    with _folder_to_unpack(job.store) as folder:
+        unpacked(collection.place, folder)
+        files, done = _load_formats(job, collection, folder, stored)
+        if done and job.format is None and not done.broken_files:
+            remember_archive(job.store, collection.name, sha256, files, waiting=done.waiting_files > 0)
+        return files > 0
+
+
+def _load_formats(job: _Job, collection: _Collection, place: Path, stored: StoredSources) -> tuple[int, LoadReport | None]:
+    """Load the files at a place, format by format: their number, and the report; None where no law was ever there."""
+    root = place if place.is_dir() else place.parent
+    groups, others = _files(place, job.format, lambda format, path: _name(format, collection, root, path) in stored.rows)
+    job.report.unrecognised += others
+    if not groups and not any(is_archive(path) for path in place.rglob("*")):
+        return 0, None  # by mistake rather than a release without law
+    done = LoadReport()
+    for rank, format in enumerate(FORMATS):
+        files = groups.get(format.name, [])
+        wanted = collection.whole and job.format in (None, format.name)
+        if not files and not (wanted and _had_files(job.store.home, format, collection, stored)):
+            continue
+        sources = [SourceFile(_name(format, collection, root, file), file, format.reader, rank) for file in files]
+        names = {source.name for source in sources}
+        options = LoadOptions(
+            collection=f"{format.name}/{collection.name}",
+            whole=collection.whole,
+            force=job.force,
+            progress=job.progress,
+            before_release=partial(_keep_rejected, job.store.home, format.name, collection, names),
+        )
+        report = load_acts(job.store, sources, format.read_whole, options)
+        job.report.include(report)
+        done.include(report)
+    return sum(map(len, groups.values())), done
 
 
 @contextmanager
-def _folder_to_unpack(home: Path) -> Generator[Path]:
+def _folder_to_unpack(store: Store) -> Generator[Path]:
     """A folder for what is in an archive; what killed loads left goes first. One archive at a time is unpacked in a home."""
-    with exclusive(home, "archives"):
-        for left in home.glob(f"{_UNPACKED}*"):
+    with store.exclusive("archives"):
+        for left in store.home.glob(f"{_UNPACKED}*"):
             shutil.rmtree(left, ignore_errors=True)
-        with TemporaryDirectory(dir=home, prefix=_UNPACKED) as folder:
+        with TemporaryDirectory(dir=store.home, prefix=_UNPACKED) as folder:
             yield Path(folder)
 
 
-def _was_there(home: Path, format: Format, collection: _Release, stored: StoredSources) -> bool:
+def _had_files(home: Path, format: Format, collection: _Collection, stored: StoredSources) -> bool:
     """Whether an earlier release of a collection had files of a format, if only some that could not be read."""
     name = f"{format.name}/{collection.name}"
     waiting = any(record.source.startswith(f"{name}/") for record in quarantined(home).get(format.name, []))
-    return waiting or any(collection_of(id, stored.rows) == name for id in stored.rows)
+    return waiting or any(stored.collection_of(id) == name for id in stored.rows)
 
 
-def _name(format: Format, collection: _Release, root: Path, file: Path) -> str:
-    """What the graph knows a file by: files of two collections may have one name."""
+def _name(format: Format, collection: _Collection, root: Path, file: Path) -> str:
+    """The name that the graph knows a file by: files of two collections may have one."""
     return f"{format.name}/{collection.name}/{file.relative_to(root).as_posix()}"
 
 
-def _files(place: Path, format: str | None, known: Callable[[Format, Path], bool]) -> tuple[dict[str, list[Path]], list[str]]:
+def _files(place: Path, format: str | None, was_read: Callable[[Format, Path], bool]) -> tuple[dict[str, list[Path]], list[str]]:
     """The files of each format at a place, in order of their names, and those of none.
 
     A file that was read before is of the format that it had, whatever has become of it.
@@ -227,10 +236,10 @@ def _files(place: Path, format: str | None, known: Callable[[Format, Path], bool
         relative = path.relative_to(place)
         if path.is_dir() or is_archive(path) or any(part.startswith(".") for part in relative.parts):
             continue
-        for chosen in FORMATS:
-            if format in (None, chosen.name) and (known(chosen, path) or (path.match(chosen.pattern) and _is_of(chosen, path))):
-                groups[chosen.name].append(path)
-                break
+        candidates = (f for f in FORMATS if format in (None, f.name))
+        chosen = next((f for f in candidates if was_read(f, path) or (path.match(f.pattern) and _is_of(f, path))), None)
+        if chosen:
+            groups[chosen.name].append(path)
         else:
             others.append(relative.as_posix())
     return groups, others
@@ -243,11 +252,11 @@ def _is_of(format: Format, path: Path) -> bool:
         return False  # a pipe, a device, a file that may not be read
 
 
-def _keep_rejected(home: Path, format: str, collection: _Release, there: Collection[str], report: LoadReport) -> None:
-    """Quarantine what a load rejected, beside what still waits there from files that it passed over.
+def _keep_rejected(home: Path, format: str, collection: _Collection, files: Collection[str], report: LoadReport) -> None:
+    """Put into quarantine what a load rejected, beside what still waits there from files that it passed over.
 
     Args:
-        there: all files of a collection that is loaded whole: records of its others go.
+        files: all files of a collection that is loaded whole: records of its others go.
     """
     if collection.archive:  # where a person finds it: what was unpacked goes again
         report.rejected = [replace(record, path=str(collection.place.absolute())) for record in report.rejected]
@@ -255,9 +264,44 @@ def _keep_rejected(home: Path, format: str, collection: _Release, there: Collect
     waiting = [record for record in before if (record.source or record.file) not in report.files]
     if collection.whole:
         own = f"{format}/{collection.name}/"
-        waiting = [record for record in waiting if record.source in there or not record.source.startswith(own)]
+        waiting = [record for record in waiting if record.source in files or not record.source.startswith(own)]
     if report.rejected or len(waiting) < len(before):
         write_quarantine(home, format, [*waiting, *report.rejected])
+
+
+@dataclass(frozen=True, slots=True)
+class PathLoad:
+    """The load of one path: its report, None where an error came before anything was read, and what failed."""
+
+    name: str
+    report: LoadReport | None
+    failures: tuple[LexgraphError, ...] = ()
+
+
+def ingest_paths(
+    store: Store, paths: Sequence[Path], format: str | None = None, *, force: bool = False, progress: Progress = silent
+) -> Iterator[PathLoad]:
+    """Load files, folders or archives one after another (`ingest`), and yield what became of each.
+
+    A path that cannot be read, or that would drop too much of the law, is a failure; the others are loaded.
+    """
+    for path in paths:
+        report, failures = LoadReport(), list[LexgraphError]()
+        try:
+            ingest(store, path, format, force=force, progress=progress, report=report)
+        except (BadSource, MissingFile, TooMuchGone) as error:
+            failures.append(error)
+        is_read = not failures or bool(report.files)
+        if report.broken_files:
+            failures.append(BadSource(path, "", f"{counted(report.broken_files, 'file')} cannot be read"))
+        yield PathLoad(f"{path.parent.name}/{path.name}", report if is_read else None, tuple(failures))
+
+
+def retry_quarantined(store: Store, *, progress: Progress = silent) -> Iterator[PathLoad]:
+    """Load again the files that have records in quarantine (`retry`); those that are not where they were are failures."""
+    report = retry(store, progress=progress)
+    missing = (MissingFile(f"{path}: no such file any more; ingest it from where it lies now") for path in report.missing)
+    yield PathLoad("quarantine", report, tuple(missing))
 
 
 def retry(store: Store, *, progress: Progress = silent) -> LoadReport:
@@ -266,40 +310,39 @@ def retry(store: Store, *, progress: Progress = silent) -> LoadReport:
     Files that are not where they were are ``missing`` in the report.
     """
     report = LoadReport()
-    for format, records in quarantined(store.home).items():
-        chosen = next((f for f in FORMATS if f.name == format), None)
-        if chosen is None:
+    ranks = {format.name: rank for rank, format in enumerate(FORMATS)}
+    for name, records in quarantined(store.home).items():
+        if name not in ranks:
             continue
-        number = FORMATS.index(chosen)
+        format = FORMATS[ranks[name]]
         places = {(record.path, record.source) for record in records if record.path}
         report.missing += sorted({path for path, _ in places if not Path(path).exists()})
-        there = sorted((path, source) for path, source in places if Path(path).exists())
-        for archive in sorted({path for path, _ in there if is_archive(Path(path))}):
-            ingest(store, Path(archive), format, progress=progress, report=report)
-        sources = [SourceFile(source, Path(path), chosen.reader, number) for path, source in there if not is_archive(Path(path))]
+        files = [(Path(path), source) for path, source in sorted(places) if Path(path).exists()]
+        for archive in sorted({path for path, _ in files if is_archive(path)}):
+            ingest(store, archive, name, progress=progress, report=report)
+        sources = [SourceFile(source, path, format.reader, ranks[name]) for path, source in files if not is_archive(path)]
         if sources:
-            keep = partial(_keep_rejected, store.home, format, _Release("", Path(), whole=False), ())
-            report.include(load_acts(store, sources, chosen.read_whole, progress=progress, before_release=keep))
+            keep = partial(_keep_rejected, store.home, name, _Collection("", Path(), whole=False), ())
+            report.include(load_acts(store, sources, format.read_whole, LoadOptions(progress=progress, before_release=keep)))
     return report
 
 
-def _ingest_service_public(store: Store, folder: Path, progress: Progress) -> LoadReport:
-    files = service_public.sheet_files(folder)
+def _ingest_service_public(job: _Job, folder: Path) -> None:
+    store, files = job.store, service_public.sheet_files(folder)
     rejected: list[Rejected] = []
-    sheets = list(service_public.read_sheets(files, rejected, progress))
+    sheets = list(service_public.read_sheets(files, rejected, job.progress))
     with store.reading() as graph:
         articles = {source: row["id"] for row in graph.rows("article_source_ids") for source in row["source_ids"]}
         below = articles_below_sections(graph)
     questions = list(service_public.questions_of(sheets, articles, below))
-    report = LoadReport(rejected=rejected)
+    report = LoadReport(read_files=len(files), rejected=rejected)
     report.add(load_questions(store, service_public.SOURCE, questions))
-    report.read_files = len(files)
     write_quarantine(store.home, service_public.SOURCE, rejected)
-    return report
+    job.report.include(report)
 
 
 def articles_below_sections(graph: Graph) -> dict[str, frozenset[str]]:
-    """Identifiers of all articles below each section, by every publisher's identifier of the section."""
+    """Return the identifiers of all articles below each section, by every publisher's identifier of the section."""
     parents = {row["id"]: row["parent_id"] for row in graph.rows("corpus_sections")}
     below: dict[str, set[str]] = defaultdict(set)
     for row in graph.rows("corpus_articles"):
@@ -308,26 +351,3 @@ def articles_below_sections(graph: Graph) -> dict[str, frozenset[str]]:
             below[place].add(row["id"])
             place = parents[place]
     return {source: frozenset(below[row["id"]]) for row in graph.rows("section_source_ids") for source in row["source_ids"]}
-
-
-def _verbs(report: LoadReport) -> Iterable[tuple[str, Mapping[str, int]]]:
-    return (("created", report.created), ("changed", report.changed), ("moved", report.moved), ("removed", report.removed))
-
-
-def summary(report: LoadReport) -> Iterable[tuple[str, str]]:
-    """Rows (what, how many) that tell a person what a load did."""
-    for verb, counts in _verbs(report):
-        for label, n in counts.items():
-            if n:
-                yield f"{label.lower()}s {verb}", f"{n:,}"
-    for what, n in (
-        ("files unchanged", report.unchanged_files),
-        ("files gone", report.gone_files),
-        ("acts unchanged", report.unchanged_acts),
-        ("files of no known format", len(report.unrecognised)),
-        ("acts passed over, as a better source gives them", report.passed_over),
-    ):
-        if n:
-            yield what, f"{n:,}"
-    if report.rejected:
-        yield "records rejected", f"{len(report.rejected):,}"

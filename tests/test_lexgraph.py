@@ -52,7 +52,7 @@ def test_a_retry_tells_what_it_loaded_and_every_file_that_is_missing(tmp_path: P
     for path in paths[1:]:
         path.unlink()
     done = run(tmp_path / "home", "ingest", "--retry")
-    assert "quarantine: 1 acts created" in done.stdout
+    assert "quarantine: 1 act created" in done.stdout
     told = [line.split(": ")[1] for line in done.stderr.splitlines() if "no such file any more" in line]
     assert told == list(map(str, paths[1:]))
     assert done.returncode == MissingFile.exit_code
@@ -69,7 +69,7 @@ def test_a_release_that_stops_tells_what_was_loaded_before(tmp_path: Path) -> No
     stopped = run(tmp_path / "home", "ingest", str(folder))
     assert "39 of 40 articles would disappear" in stopped.stderr
     assert "nothing of jsonl/law was changed" in stopped.stderr
-    assert "1 articles changed" in stopped.stdout
+    assert "1 article changed" in stopped.stdout
     assert stopped.returncode == TooMuchGone.exit_code
 
 
@@ -192,7 +192,7 @@ def test_rejected_records_are_named_and_the_exit_code_tells(tmp_path: Path) -> N
     done = run(tmp_path / "home", "ingest", str(law))
     assert done.returncode == 3
     assert "without a number" in done.stderr
-    assert "1 articles created" in done.stdout
+    assert "1 article created" in done.stdout
     assert (tmp_path / "home" / "quarantine" / "legi.jsonl").exists()
 
 

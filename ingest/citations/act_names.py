@@ -62,7 +62,6 @@ _RENAMED_LU = {
     "code des assurances sociales": "code de la securite sociale",
     "code d'instruction criminelle": "code de procedure penale",
 }
-_FOUNDED = {"leg-constitution": "constitution"}
 
 
 def _code_pattern() -> str:

@@ -41,7 +41,7 @@ def contexts(tree: ActTree) -> Iterator[tuple[Article, Context]]:
                 is_lettered=lettered,
                 around=_around(article.parent_id, above, around),
                 sections=sections,
-                told=spoken.told,
+                full_names=spoken.full_names,
                 spoken=spoken.before[place + 1] if spoken.before else {},
                 defined=spoken.defined,
             ),
@@ -52,7 +52,7 @@ def contexts(tree: ActTree) -> Iterator[tuple[Article, Context]]:
 class _Spoken:
     """What an act says of others, as it is read from its title on."""
 
-    told: dict[str, str] = field(default_factory=dict[str, str])
+    full_names: dict[str, str] = field(default_factory=dict[str, str])
     defined: dict[str, str] = field(default_factory=dict[str, str])
     before: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
 
@@ -79,7 +79,7 @@ def _named_throughout(tree: ActTree) -> _Spoken:
             for name in act_names_at(text, place, tree.act.jurisdiction):
                 at = name.end
                 if name.name.count(":") == 3:
-                    spoken.told.setdefault(without_words(name.name), name.name)
+                    spoken.full_names.setdefault(without_words(name.name), name.name)
                 if zones is None:
                     zones = amended_zones(text, plain)
                 # What is amended is named first; what is named behind it belongs to the new words.

@@ -3,8 +3,6 @@
 import re
 
 _SUFFIX = r"bis|ter|quater|quinquies|sexies|septies|octies|nonies|decies|undecies|duodecies|terdecies|quaterdecies|quindecies"
-
-
 # Not I, V, X: those are parts of an article. "A" before a small word is no preposition, which would have its accent.
 _CAPITAL = r"(?:[\s-](?![IVX]{1,2}\b)[A-Z]{1,2}(?=\s?[,;.:)\n]|$|\s[a-zà-ÿ(]))"
 NUMBER = re.compile(
@@ -16,8 +14,6 @@ NUMBER = re.compile(
     """,
     re.VERBOSE,
 )
-
-
 # Behind the comma or "et" of a list a bare number must not be the beginning of something else ("et 6 mois").
 LIST_GOES_ON = re.compile(
     r"\s?(?:[,;.:)\]»”\n(]|$)|\s(?:et|ou|à|and|or|to|du|de|des|d['’]|dudit|of|ainsi|ci-|nouveau|précité|susvisé|est|sont|ne|ni)"
@@ -96,8 +92,6 @@ WITHIN = re.compile(r"\s(?:du|de\sla|of)\s")
 SIDE = re.compile(r"partie\s(législative|réglementaire)\b")
 SIDE_BEHIND = re.compile(r"\s\([Pp]artie\s(législative|réglementaire)")
 NEIGHBOUR = re.compile(r"(?P<before>précédent|qui\sprécède)\b|(?P<after>suivant|qui\ssuit)\b")
-
-
 # A heading "Art. 5. - …" or "Article 5" alone in its line is no citation.
 LABEL = re.compile(r"(?:er)?\s?(?:\.?\s?[-–—]\s?|\.\s?(?=[A-ZÀÉÈ«(\d]|\n|$)|\s?(?:\n|$)|\.\s{0,4}\n)")
 SECTION_LABEL = re.compile(r"\s?(?:[-–—:/]|\.(?:\s?[-–—A-ZÀÉ]|\s{0,4}(?:\n|$))|\n|$)")
@@ -121,8 +115,6 @@ ANCHOR = re.compile(
     """,
     re.VERBOSE,
 )
-
-
 # Where an anchor may stand is found by plain search for these, which is several times faster than the pattern itself;
 # each begins so many characters behind the beginning of the word.
 ACT_TRIGGERS = (
@@ -160,8 +152,6 @@ AMENDED = re.compile(
     r"\b(?:est|sont|prend|prennent|aura|auront)\s(?:(?:ainsi|donc|également)\s)?(?:modifié|remplacé|abrogé|complété|supprimé|inséré|ajouté|libellé"
     r"|rédigé|rétabli|apporté|la\steneur)"
 )
-
-
 # An article of the amending act itself, behind new words that no quotation marks close.
 NEXT_CHANGE = re.compile(
     r"\nArt\.\s\d{1,3}[a-z]{0,10}\.?\s?\n"

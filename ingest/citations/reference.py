@@ -15,7 +15,7 @@ class Context:
 
     ``names`` are what its act is called, without the words of the title, and with them as the value. ``noun`` is the one
     by which it may speak of itself ("code", "loi"). ``numbers`` holds the normalised numbers of its articles where they
-    are known. Of acts named by their date alone, ``told`` has the full names that the rest of the act gives; ``spoken``
+    are known. Of acts named by their date alone, ``full_names`` has those that the rest of the act gives in full; ``spoken``
     has the act last named before this text, by its noun and by "" for any; ``defined`` the acts that "la loi" stands for
     ("ci-après la loi").
     """
@@ -31,7 +31,7 @@ class Context:
     is_lettered: bool = False
     around: tuple[str, ...] = ()
     sections: SectionPaths | None = None
-    told: Mapping[str, str] = field(default_factory=dict[str, str])
+    full_names: Mapping[str, str] = field(default_factory=dict[str, str])
     spoken: Mapping[str, str] = field(default_factory=dict[str, str])
     defined: Mapping[str, str] = field(default_factory=dict[str, str])
 

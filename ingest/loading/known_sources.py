@@ -11,7 +11,7 @@ from schema.errors import NotReady
 
 
 def file_sha256(path: Path, reader: str) -> str:
-    """Fingerprint of a file as one reader reads it; a new version of the reader makes it anew."""
+    """Return the fingerprint of a file as one reader reads it; a new version of the reader makes it anew."""
     digest = hashlib.sha256(reader.encode())
     with path.open("rb") as stream:
         while block := stream.read(1 << 20):
@@ -21,9 +21,11 @@ def file_sha256(path: Path, reader: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StoredSources:
-    """What a graph was made from, by name of the file, and whether the last load came to its end.
+    """The files that a graph was made from.
 
     Attributes:
+        rows: by name of the file.
+        whole: the last load came to its end.
         law: fingerprint of the law and the questions that the graph holds.
     """
 
@@ -32,25 +34,30 @@ class StoredSources:
     law: str = ""
 
     def fingerprint(self, name: str) -> str:
-        """That of a file as it was read, "" where it must be read again."""
+        """Return the fingerprint of a file as it was read, "" where it must be read again."""
         return self.rows[name]["sha256"] if name in self.rows else ""
 
     def waits(self, name: str) -> bool:
-        """Whether a file has questions that name what the graph lacks."""
+        """Return whether a file has questions that name what the graph lacks."""
         return bool(self.rows[name]["waits_since"])
 
     def may_go_on(self, name: str) -> bool:
-        """Whether a file that waits may find now what it waits for: the graph is another than it was read into."""
+        """Return whether a file that waits may find now what it waits for: the graph is another than it was read into."""
         return self.rows[name]["waits_since"] != self.law
+
+    def collection_of(self, name: str) -> str:
+        """Return the collection of a file: as it was read, else as its name says, which begins with it."""
+        stored = self.rows[name]["collection"] if name in self.rows else ""
+        return stored or ("/".join(name.split("/")[:2]) if name.count("/") > 1 else "")
 
 
 def law_fingerprint(graph: Statements, corpus: str) -> str:
-    """Fingerprint of the law in a graph, which is given, and its questions."""
+    """Return the fingerprint of a graph: of its law, which is ``corpus``, and its questions."""
     return hashlib.sha256(f"{corpus} {graph.rows('graph_row')[0]['questions_sha256']}".encode()).hexdigest()[:16]
 
 
 def stored_sources(store: Store) -> StoredSources:
-    """What the graph was made from; nothing where there is none."""
+    """Return the files that the graph was made from; none where there is no graph."""
     try:
         with store.reading() as graph:
             rows = {row["id"]: row for row in graph.rows("sources")}
@@ -60,14 +67,8 @@ def stored_sources(store: Store) -> StoredSources:
         return StoredSources({}, whole=True)
 
 
-def collection_of(name: str, stored: Mapping[str, Row]) -> str:
-    """The collection of a file: as it was read, else as its name says, which begins with it."""
-    known = stored[name]["collection"] if name in stored else ""
-    return known or ("/".join(name.split("/")[:2]) if name.count("/") > 1 else "")
-
-
 def archive_name(collection: str) -> str:
-    """What the graph knows the archive of a collection by, in which formats it may hold."""
+    """Return the name that the graph knows the archive of a collection by, whatever formats it holds."""
     return f"archive/{collection.rpartition('/')[2]}"
 
 
@@ -75,7 +76,7 @@ def remember_archive(store: Store, collection: str, sha256: str, files: int, *, 
     """Note the archive that files were read from, so that the same archive need not be unpacked again.
 
     Args:
-        waiting: whether some of its questions name what the graph lacks.
+        waiting: some of its questions name what the graph lacks.
     """
     row: Row = {"id": archive_name(collection), "collection": "", "reader": "archive", "rank": 0, "sha256": sha256}
     row |= {"records": files, "rejected": 0, "passed_over": []}

@@ -3,13 +3,14 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 
 from cypher.batches import batches
 from cypher.graph import Graph, Row, Statements, Store
 from ingest.loading.difference import Counts
+from ingest.loading.report import placed
 from schema.records import Question, Rejected, SourceFile
 
 _OfFile = tuple[str, Question]
@@ -18,7 +19,7 @@ _OfFile = tuple[str, Question]
 
 @dataclass(slots=True)
 class AskedQuestions:
-    """What a load did to questions.
+    """Counts of the questions of a load.
 
     Attributes:
         waiting: files with questions that name articles which the graph lacks.
@@ -32,6 +33,10 @@ class AskedQuestions:
     passed_over: dict[str, set[str]] = field(default_factory=lambda: defaultdict[str, set[str]](set))
     removed: set[str] = field(default_factory=set[str])
 
+    def reject(self, file: SourceFile, question: Question, why: str) -> None:
+        """Note a question, or a part of it, that is not written."""
+        self.rejected.append(placed(Rejected(file.path.name, question.id, why), file))
+
 
 def load_questions(store: Store, source: str, questions: Sequence[Question]) -> Counts:
     """Make the questions of one source that no file of law brought these: new ones written, others changed or removed.
@@ -41,8 +46,8 @@ def load_questions(store: Store, source: str, questions: Sequence[Question]) -> 
     """
     store.reading().close()  # without a graph there is nothing to ask about
     with store.writing() as graph:
-        there = {row["id"] for row in graph.rows("question_files") if row["source"] == source and not row["file"]}
-        return _replace(graph, there, [("", question) for question in questions])
+        old = {row["id"] for row in graph.rows("question_files") if row["source"] == source and not row["file"]}
+        return _replace(graph, old, [("", question) for question in questions])
 
 
 def write_read_questions(
@@ -55,51 +60,59 @@ def write_read_questions(
 
     Args:
         replaced: files whose questions are these alone: those that were read whole, and those that are gone.
-        keeps: whether a file of another load keeps a question that a file gives, too.
+        keeps: true where a file of another load keeps a question that a file gives, too.
     """
     files = {row["id"]: row["file"] for row in graph.rows("question_files")}
-    there = {id for id, file in files.items() if file in replaced}
+    old = {id for id, file in files.items() if file in replaced}
     done = AskedQuestions()
-    if not asked and not there:
+    if not asked and not old:
         return done
-    given = {id: file for id, file in files.items() if file and id not in there}
+    holders = {id: file for id, file in files.items() if file and id not in old}
     read: set[str] = set()
-    known: list[_OfFile] = []
     articles = {source: row["id"] for row in graph.rows("article_source_ids") for source in (*row["source_ids"], row["id"])}
-    for file, question in asked:
-        holder = given.get(question.id, "")
-        if holder and (question.id in read or (holder != file.name and keeps(holder, file))):
-            done.passed_over[file.name].add(question.id)
-            done.rejected.append(_rejected(file, question, f"repeated identifier: it was read from {holder} already"))
-            continue
-        if holder and holder != file.name:
-            done.passed_over[holder].add(question.id)
-        given[question.id] = file.name
+    answered: list[_OfFile] = []
+    for file, question in _believed(asked, holders, keeps, done):
         read.add(question.id)
-        lost = [name for name in question.relevant if name not in articles]
-        if lost:
+        lacking = [name for name in question.relevant if name not in articles]
+        if lacking:
             done.waiting.add(file.name)
-            why = f"names articles that the graph lacks: {', '.join(lost[:5])}"
-            done.rejected.append(_rejected(file, question, why))
+            done.reject(file, question, f"names articles that the graph lacks: {', '.join(lacking[:5])}")
         relevant = {articles[name] for name in question.relevant if name in articles}
         if relevant:
-            known.append((file.name, replace(question, relevant=tuple(sorted(relevant)))))
-    done.removed = there.difference(read)
-    done.counts = _replace(graph, there, known)
+            answered.append((file.name, replace(question, relevant=tuple(sorted(relevant)))))
+    done.removed = old.difference(read)
+    done.counts = _replace(graph, old, answered)
     return done
 
 
-def _rejected(file: SourceFile, question: Question, why: str) -> Rejected:
-    return Rejected(file.path.name, question.id, why, path=str(file.path.absolute()), source=file.name)
+def _believed(
+    asked: Iterable[tuple[SourceFile, Question]],
+    holders: dict[str, str],
+    keeps: Callable[[str, SourceFile], bool],
+    done: AskedQuestions,
+) -> Iterator[tuple[SourceFile, Question]]:
+    """The questions that no other file is believed for."""
+    read: set[str] = set()
+    for file, question in asked:
+        holder = holders.get(question.id, "")
+        if holder and (question.id in read or (holder != file.name and keeps(holder, file))):
+            done.passed_over[file.name].add(question.id)
+            done.reject(file, question, f"repeated identifier: it was read from {holder} already")
+            continue
+        if holder and holder != file.name:
+            done.passed_over[holder].add(question.id)
+        holders[question.id] = file.name
+        read.add(question.id)
+        yield file, question
 
 
-def _replace(graph: Graph, there: Collection[str], asked: Sequence[_OfFile]) -> Counts:
+def _replace(graph: Graph, replaced: Collection[str], asked: Sequence[_OfFile]) -> Counts:
     """Make some of the questions in the graph others; what is the same stays."""
     files = {row["id"]: row for row in graph.rows("question_files")}
-    sources = {question.source for _, question in asked} | {files[id]["source"] for id in there}
+    sources = {question.source for _, question in asked} | {files[id]["source"] for id in replaced}
     old = {question.id: question for source in sorted(sources) for question in read_questions(graph, source)}
     new = {question.id: (file, question) for file, question in asked}
-    gone = sorted(set(there) - new.keys())
+    gone = sorted(set(replaced) - new.keys())
     fresh = [(file, question) for file, question in new.values() if old.get(question.id) != question]
     moved = [{"id": id, "file": file} for id, (file, q) in new.items() if old.get(id) == q and files[id]["file"] != file]
     counts = Counts()
@@ -129,7 +142,7 @@ def _write_questions(graph: Statements, *, stale: Sequence[str], fresh: Sequence
 
 
 def read_questions(graph: Statements, source: str) -> list[Question]:
-    """The questions of one source, in order of their identifiers, their articles likewise."""
+    """Return the questions of one source, in order of their identifiers, their articles likewise."""
     relevant: dict[str, list[str]] = defaultdict(list)
     first: dict[str, Row] = {}
     for row in graph.rows("questions", source=source):

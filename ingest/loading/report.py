@@ -1,16 +1,16 @@
-"""Counts of what a load did."""
+"""Counts of a load."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ingest.loading.difference import Counts
-from schema.records import Rejected, Remark
+from schema.records import Rejected, Remark, SourceFile
 
 _COUNTED = ("unchanged_files", "read_files", "broken_files", "gone_files", "unchanged_acts", "passed_over", "waiting_files")
 
 
 @dataclass(slots=True)
 class LoadReport(Counts):
-    """What a load did: nodes by label, files, and what was rejected.
+    """Counts of a load: nodes by label, files, and what was rejected.
 
     Attributes:
         passed_over: acts that the graph has from a better source.
@@ -34,7 +34,7 @@ class LoadReport(Counts):
     missing: list[str] = field(default_factory=list[str])
 
     def include(self, other: "LoadReport") -> None:
-        """Report what another load did as well."""
+        """Add what another load did."""
         self.add(other)
         for name in _COUNTED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -43,3 +43,38 @@ class LoadReport(Counts):
         self.unrecognised += other.unrecognised
         self.missing += other.missing
         self.files |= other.files
+
+    def note_broken(self, source: SourceFile, why: Rejected) -> None:
+        """Count a file that as a whole cannot be read."""
+        self.broken_files += 1
+        self.files.add(source.name)
+        self.rejected.append(placed(why, source))
+
+
+def placed(record: Rejected, source: SourceFile) -> Rejected:
+    """Return a rejected record with the file that it was read from."""
+    return replace(record, path=str(source.path.absolute()), source=source.name)
+
+
+def summary(report: LoadReport) -> str:
+    """Return one line of all that a load did."""
+    nodes = {verb: getattr(report, verb) for verb in ("created", "changed", "moved", "removed")}
+    parts = (
+        *((n, label.lower(), verb) for verb, labels in nodes.items() for label, n in labels.items()),
+        (report.unchanged_files, "file", "unchanged"),
+        (report.gone_files, "file", "gone"),
+        (report.unchanged_acts, "act", "unchanged"),
+        (len(report.unrecognised), "file", "of unknown format"),
+        (report.passed_over, "act", "passed over for a better source"),
+        (len(report.rejected), "record", "rejected"),
+    )
+    return ", ".join(f"{counted(n, noun)} {rest}" for n, noun, rest in parts if n) or "nothing changed"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "act"), counted(1200, "act")
+    ('1 act', '1,200 acts')
+    """
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")

@@ -42,22 +42,22 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """What one transaction writes of a chunk.
+    """The part of a chunk that one transaction writes.
 
     Attributes:
         trees: the acts that it begins: none but in a chunk's first portion.
-        found: its rows; None where they depend on what the graph knows of its acts.
-        begun: done once the chunk's first portion is there, which the others stand on.
+        changes: what it writes; None where they depend on what the graph knows of its acts.
+        begun: done once the chunk's first portion is written, which the others stand on.
     """
 
     chunk: Chunk
     trees: Sequence[ActTree]
-    found: Difference | None
+    changes: Difference | None
     begun: Future[None] = field(default_factory=Future[None])
 
 
 def chunks(acts: Iterable[ReadAct], known: Container[str]) -> Iterator[Chunk]:
-    """Acts, whole, with about as many articles together."""
+    """Yield acts, whole, with about as many articles together."""
     held: dict[bool, list[ReadAct]] = {False: [], True: []}
     articles = {False: 0, True: 0}
     for act in acts:
@@ -73,19 +73,19 @@ def chunks(acts: Iterable[ReadAct], known: Container[str]) -> Iterator[Chunk]:
 
 
 def portions(chunk: Chunk) -> Iterator[Portion]:
-    """A chunk as what its transactions write: acts that the graph knows change in one."""
+    """Yield the portions of a chunk: acts that the graph knows change in one."""
     trees = chunk.trees()
     if chunk.known:
-        yield Portion(chunk, trees, found=None)
+        yield Portion(chunk, trees, changes=None)
         return
     today = datetime.now(UTC).date()
     large = [tree for tree in trees if _is_large(tree)]
     begun = [replace(tree, articles=(), wordings=()) if _is_large(tree) else tree for tree in trees]
-    first = Portion(chunk, trees, found=difference(StoredActs(), begun, today))
+    first = Portion(chunk, trees, changes=difference(StoredActs(), begun, today))
     yield first
     for tree in large:
-        for found in _of_articles(tree, today):
-            yield Portion(chunk, (), found, first.begun)
+        for changes in _of_articles(tree, today):
+            yield Portion(chunk, (), changes, first.begun)
 
 
 def _is_large(tree: ActTree) -> bool:
@@ -93,19 +93,19 @@ def _is_large(tree: ActTree) -> bool:
 
 
 def _of_articles(tree: ActTree, today: date) -> Iterator[Difference]:
-    """The articles of an act whose sections are there."""
-    there = StoredActs(acts={tree.act.id: tree.act})
+    """Yield the articles of an act whose sections are written, in portions."""
+    written = StoredActs(acts={tree.act.id: tree.act})
     wordings: dict[str, list[Wording]] = defaultdict(list)
     for wording in tree.wordings:
         wordings[wording.article_id].append(wording)
     for start in range(0, len(tree.articles), CHUNK_ARTICLES):
         articles: tuple[Article, ...] = tree.articles[start : start + CHUNK_ARTICLES]
         kept = tuple(wording for article in articles for wording in wordings.get(article.id, ()))
-        yield difference(there, [replace(tree, sections=(), articles=articles, wordings=kept)], today)
+        yield difference(written, [replace(tree, sections=(), articles=articles, wordings=kept)], today)
 
 
 def joints(acts: Iterable[ReadAct]) -> list[Row]:
-    """The edges of reading order from one portion of a new act to the next: rows of ``create_next``."""
+    """Return the edges of reading order from one portion of a new act to the next: rows of ``create_next``."""
     return [
         {"article": act.articles[start - 1], "following": act.articles[start]}
         for act in acts
@@ -114,7 +114,7 @@ def joints(acts: Iterable[ReadAct]) -> list[Row]:
 
 
 def each_written(items: Iterable[_Item], write: Callable[[_Item], _Result], writers: int = 1) -> Iterator[tuple[_Item, _Result]]:
-    """Items with what writing them gave, in their order: while some are written, outside of Python, the next are made.
+    """Yield items with what writing them gave, in their order: while some are written, outside of Python, the next are made.
 
     Args:
         writers: how many are written at once. Where one fails, what was not begun is not written.

@@ -11,12 +11,10 @@ from datetime import date
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import ParseError, iterparse
-
 from ingest.readers.support.act_builder import Cited, TreeBuilder
-from ingest.readers.support.json_lines import starts_with
-from schema.errors import BadSource, MissingFile
+from ingest.readers.support.decode import starts_with, xml_events
+from ingest.readers.support.text_builder import Link, TextBuilder
+from schema.errors import BadSource
 from schema.identifiers import act_id, eli_target, plain_name
 from schema.records import Act, ActTree, Read, Relation, Remark
 
@@ -94,21 +92,11 @@ def work_of(address: str) -> str:
 def _parsed(path: Path) -> Element:
     root: Element | None = None
     depth = 0
-    try:
-        if path.stat().st_size > LONGEST_FILE:
-            raise BadSource(path, "", f"longer than {LONGEST_FILE >> 20} MiB: no document is")
-        for event, element in iterparse(path, events=("start", "end"), forbid_dtd=True):
-            root = element if root is None else root
-            depth += 1 if event == "start" else -1
-            if depth > _DEEPEST:
-                raise BadSource(path, "", f"elements nest deeper than {_DEEPEST} levels")
-    except FileNotFoundError:
-        raise MissingFile(f"{path}: no such file") from None
-    except ParseError as error:
-        line, column = error.position
-        raise BadSource(path, f"line {line}, column {column}", f"not XML: {error}") from None
-    except (DefusedXmlException, ValueError, LookupError) as error:
-        raise BadSource(path, "", f"not XML that is read: {error}") from None
+    for event, element in xml_events(path, LONGEST_FILE):
+        root = element if root is None else root
+        depth += 1 if event == "start" else -1
+        if depth > _DEEPEST:
+            raise BadSource(path, "", f"elements nest deeper than {_DEEPEST} levels")
     if root is None:
         raise BadSource(path, "line 1", "not XML: nothing in it")
     return root
@@ -189,7 +177,7 @@ class _Reading:
             if found:
                 return date(int(found[1]), int(found[2] or 1), int(found[3] or 1))
         except ValueError:
-            self.remarks.append(Remark(self.path.name, "FRBRdate", f"a date that is none: {text[:40]!r}"))
+            self.remarks.append(Remark(self.path.name, "FRBRdate", f"not a date: {text[:40]!r}"))
         return None
 
     def tree(self) -> ActTree:
@@ -243,15 +231,17 @@ class _Reading:
 
     def _article(self, node: Element, parent: str, number: str = "") -> None:
         own, heading = self._number(node), _words(_first(node, "heading"))
-        found = _Text(node, names=False)
-        if found.text or own or heading:
-            cited = [cited for start, end, href in found.references if (cited := self._cited(start, end, href))]
+        content = _Text(node, without=_NAMES)
+        text = content.text
+        if text or own or heading:
+            cited = [cited for link in content.links if link.start < link.end and (cited := self._cited(link))]
             name = number or own or _tag(node)
             title = "" if heading == name else heading
-            self.builder.article(parent, name, found.text, heading=title, source_id=self._source_id(node), cited=cited)
+            self.builder.article(parent, name, text, heading=title, source_id=self._source_id(node), cited=cited)
 
-    def _cited(self, start: int, end: int, href: str) -> Cited | None:
-        """What a reference names: a unit of this act or another, an act, else a page."""
+    def _cited(self, link: Link) -> Cited | None:
+        """Return what a reference names: a unit of this act or another, an act, else a page."""
+        href, start, end = link.href, link.start, link.end
         if len(href) > _LONGEST_ADDRESS:
             return None
         if href.startswith("#"):
@@ -312,53 +302,39 @@ def _outside_quotations(node: Element) -> Iterator[Element]:
         stack += [child for child in element if _tag(child) not in ("quotedStructure", "embeddedStructure", *_UNSEEN)]
 
 
-class _Text:
-    """The text of an element, one block a line, and its references: (start, end, address).
+class _Text(TextBuilder):
+    """The text of an element, one block a line, and its references."""
 
-    Args:
-        names: whether the element's own number and heading are part of it.
-    """
-
-    def __init__(self, node: Element, *, names: bool = True) -> None:
-        self.parts: list[str] = []
-        self.length = 0
-        self.gap = ""
+    def __init__(self, node: Element, *, without: frozenset[str] = frozenset()) -> None:
+        super().__init__()
         self.numbered = False  # a number was last: what it numbers goes on in its line
-        self.references: list[tuple[int, int, str]] = []
-        self._visit(node, () if names else _NAMES)
-        self.text = "".join(self.parts)
+        self._visit(node, without)
 
-    def _visit(self, node: Element, skipped: frozenset[str] | tuple[str, ...] = ()) -> None:
+    def _visit(self, node: Element, without: frozenset[str] = frozenset()) -> None:
         tag = _tag(node)
         if tag in _BLOCKS:
             self._break()
-        first, start = len(self.parts), self.length
-        self._add(node.text)
+        start = self.length
+        if tag == "ref":
+            self.open_link(node.get("href") or "")
+        self._piece(node.text)
         for child in node:
-            if _tag(child) not in _UNSEEN and _tag(child) not in skipped:
+            if _tag(child) not in _UNSEEN | without:
                 self._visit(child)
-            self._add(child.tail)
-        if tag == "ref" and self.length > start:
-            start += len(self.parts[first]) if self.parts[first].isspace() else 0
-            self.references.append((start, self.length, node.get("href") or ""))
+            self._piece(child.tail)
+        if tag == "ref":
+            self.close_link()
         if tag == "num":
-            self.numbered, self.gap = self.length > start, " "
+            self.numbered = self.length > start
+            self.blank(instead=True)
         elif tag in _BLOCKS:
             self._break()
 
     def _break(self) -> None:
         if not self.numbered:
-            self.gap = "\n"
+            self.line_break()
 
-    def _add(self, text: str | None) -> None:
-        if not text:
-            return
-        words = " ".join(text.split())
-        if text[0].isspace():
-            self.gap = self.gap or " "
-        if words:
-            added = (self.gap, words) if self.gap and self.length else (words,)
-            self.parts += added
-            self.length += sum(map(len, added))
-            self.gap = " " if text[-1].isspace() else ""
-            self.numbered = False
+    def _piece(self, text: str | None) -> None:
+        if text:
+            self.add(text)
+            self.numbered = self.numbered and text.isspace()

@@ -16,16 +16,9 @@ from typing import cast
 from cypher.graph import Graph, Row
 from ingest.loading.questions import read_questions
 from ingest.readers.support.act_builder import TreeBuilder
-from ingest.readers.support.json_lines import (
-    Json,
-    Unreadable,
-    csv_rows,
-    first_object,
-    parsed_lines,
-    starts_with,
-    text_of,
-    trees_of_lines,
-)
+from ingest.readers.support.decode import starts_with
+from ingest.readers.support.errors import Unreadable
+from ingest.readers.support.json_lines import Json, csv_rows, first_object, parsed_lines, text_of, trees_of_lines
 from schema.errors import BadSource
 from schema.identifiers import act_id, plain_name, slug
 from schema.records import Act, ActTree, Question, Read, Rejected

@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ingest.readers.support.act_builder import TreeBuilder
-from ingest.readers.support.json_lines import csv_rows, starts_with
+from ingest.readers.support.decode import starts_with
+from ingest.readers.support.json_lines import csv_rows
 from schema.identifiers import act_id, slug
 from schema.records import Act, Question, Read, Rejected
 

@@ -6,18 +6,16 @@ on the lines after it. Questions come as XML (``riteval_*.xml``) or, in later ye
 them (``label``) is another task's, and is not read.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import ParseError, iterparse
-
 from ingest.readers.support.act_builder import TreeBuilder
-from ingest.readers.support.json_lines import Json, Unreadable, bounded_lines, starts_with, text_of
+from ingest.readers.support.decode import file_json, starts_with, xml_events
+from ingest.readers.support.errors import Unreadable
+from ingest.readers.support.json_lines import Json, bounded_lines, text_of
 from schema.errors import BadSource, MissingFile
 from schema.identifiers import act_id
 from schema.records import Act, ActTree, Question, Read, Rejected
@@ -171,47 +169,25 @@ def _hyphened(number: str) -> str:
 
 
 def _pairs(path: Path) -> Iterator[Read]:
-    number = 0
     seen: set[str] = set()
-    _bounded(path)
-    try:
-        for _, element in iterparse(path, events=("end",), forbid_dtd=True):
-            if element.tag != "pair":
-                continue
-            number += 1
-            texts = {child.tag: "".join(child.itertext()) for child in element}
-            row = {"id": element.get("id"), "query": texts.get("t2"), "paragraph": texts.get("t1")}
-            yield _question(path, f"pair {number}", row, seen)
-            element.clear()
-    except ParseError as error:
-        raise BadSource(path, f"line {error.position[0]}, column {error.position[1]}", f"not XML: {error}") from None
-    except (DefusedXmlException, ValueError, LookupError) as error:
-        raise BadSource(path, f"after pair {number}", f"not XML that is read: {error}") from None
+    pairs = (element for event, element in xml_events(path, LONGEST_FILE) if event == "end" and element.tag == "pair")
+    for number, element in enumerate(pairs, 1):
+        texts = {child.tag: "".join(child.itertext()) for child in element}
+        row = {"id": element.get("id"), "query": texts.get("t2"), "paragraph": texts.get("t1")}
+        yield _question(path, f"pair {number}", row, seen)
+        element.clear()
 
 
 def _objects(path: Path) -> Iterator[Read]:
-    _bounded(path)
-    try:
-        found: object = json.loads(path.read_text(encoding="utf-8-sig"))
-    except json.JSONDecodeError as error:
-        raise BadSource(path, f"line {error.lineno}, column {error.colno}", f"not JSON: {error.msg}") from None
-    except UnicodeDecodeError as error:
-        raise BadSource(path, f"byte {error.start}", "not UTF-8 text") from None
-    except (ValueError, RecursionError) as error:
-        raise BadSource(path, "$", f"not JSON that can be read: {str(error)[:100]}") from None
-    if not isinstance(found, list):
+    items = file_json(path, LONGEST_FILE)
+    if not isinstance(items, list):
         raise BadSource(path, "$", "not a list of questions")
     seen: set[str] = set()
-    for n, item in enumerate(cast(list[Any], found)):
+    for n, item in enumerate(cast(list[Any], items)):
         yield _question(path, f"$[{n}]", cast(Json, item) if isinstance(item, dict) else {}, seen)
 
 
 _READERS: Mapping[str, Callable[[Path], Iterator[Read]]] = {".txt": _code, ".xml": _pairs, ".json": _objects}
-
-
-def _bounded(path: Path) -> None:
-    if path.stat().st_size > LONGEST_FILE:
-        raise BadSource(path, "", f"longer than {LONGEST_FILE >> 20} MiB: no year's questions are")
 
 
 def _question(path: Path, place: str, row: Json, seen: set[str]) -> Question | Rejected:
@@ -229,7 +205,7 @@ def _question(path: Path, place: str, row: Json, seen: set[str]) -> Question | R
         if not query.strip() or not relevant:
             raise Unreadable(place, f"{id}: a question without a query, or without an article that its paragraphs begin with")
     except Unreadable as error:
-        return Rejected(path.name, error.args[0], error.args[1], row)
+        return error.rejected(path.name, row)
     seen.add(id)
     year = id[:3].upper()
     split = "train" if not year.startswith("R") else "development" if year in _DEVELOPMENT else "test"

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 from typing import Any, cast
 
 from ingest.readers.support.act_builder import TreeBuilder
-from ingest.readers.support.json_lines import Json, Unreadable, first_object, text_of, trees_of_lines
-from ingest.readers.support.markdown import PlainText
+from ingest.readers.support.errors import Unreadable
+from ingest.readers.support.json_lines import Json, first_object, iso_date, text_of, trees_of_lines
+from ingest.readers.support.markdown import MarkdownText
 from schema.identifiers import act_id
 from schema.records import Act, ActTree, Read
 
@@ -21,13 +21,13 @@ LICENCE = "© European Union, https://eur-lex.europa.eu, reuse with attribution 
 
 
 def recognises(path: Path) -> bool:
-    """Whether the first line of a file is an EU act."""
+    """Return whether the first line of a file is an EU act."""
     names = first_object(path).keys()
     return "celex" in names and "type" not in names
 
 
 def read(path: Path) -> Iterator[Read]:
-    """The acts of a file, line by line; a line that cannot be read is rejected.
+    """Return the acts of a file, line by line; a line that cannot be read is rejected.
 
     Raises:
         MissingFile: there is no such file.
@@ -55,7 +55,7 @@ def _tree(row: Json) -> ActTree:
         source="eu-acts",
         source_id=celex,
         licence=LICENCE,
-        updated=_date(row.get("consolidated")),
+        updated=iso_date(row.get("consolidated"), "$.consolidated"),
     )
     builder = TreeBuilder(act)
     for n, item in enumerate(cast(list[Any], provisions)):
@@ -65,7 +65,7 @@ def _tree(row: Json) -> ActTree:
 
 
 def _provision(item: object, n: int) -> tuple[str, str, list[str], str]:
-    """Number, heading, headings above it, and text."""
+    """Return number, heading, headings above it, and text."""
     place = f"$.provisions[{n}]"
     if not isinstance(item, dict):
         raise Unreadable(place, "not an object")
@@ -85,16 +85,7 @@ def _provision(item: object, n: int) -> tuple[str, str, list[str], str]:
         number, heading = (heading or "Annexe")[:80], "" if len(heading) <= 80 else heading
     else:
         number = "Texte"
-    text = PlainText()
+    text = MarkdownText()
     for paragraph in text_of(provision, place, "text").split("\n"):
-        text.add(paragraph)
+        text.add_paragraph(paragraph)
     return number, heading, [h for h in headings if h], text.text
-
-
-def _date(value: object) -> date | None:
-    if value in (None, ""):
-        return None
-    try:
-        return date.fromisoformat(str(value)[:10])
-    except ValueError:
-        raise Unreadable("$.consolidated", f"a date that is none: {value!r:.60}") from None

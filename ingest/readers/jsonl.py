@@ -15,14 +15,16 @@ Further fields of an act: ``valid_from``, ``valid_to``, ``published``, ``updated
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 from ingest.readers.support.act_builder import Cited, TreeBuilder
-from ingest.readers.support.json_lines import Json, Unreadable, first_object, json_lines, text_of
+from ingest.readers.support.errors import Unreadable
+from ingest.readers.support.json_lines import Json, first_object, iso_date, json_lines, list_of, parsed_lines, text_of
+from schema.errors import BadSource
 from schema.identifiers import slug
 from schema.records import Act, Question, Read, Rejected, Relation, RelationType
 
@@ -37,67 +39,88 @@ _BEHIND = "an article behind an unreadable line"
 
 
 def recognises(path: Path) -> bool:
-    """Whether the first line of a file begins an act, or is a question."""
+    """Return whether the first line of a file begins an act, or is a question."""
     return first_object(path).get("type") in ("act", "question")
 
 
 def read(path: Path) -> Iterator[Read]:
-    """The acts and questions of a file.
+    """Yield the acts and questions of a file.
 
     Raises:
         MissingFile: there is no such file.
         BadSource: it breaks off, or a line is longer than any record.
     """
-    builder: TreeBuilder | None = None
-    rejected: list[Rejected] = []
-    relations: list[Relation] = []
-    seen: dict[str, str] = {}
-    no_act = "an article before any act"
-    for found in json_lines(path):
-        if isinstance(found, Rejected):
-            if builder is not None and not _IN_AN_ACT.search(str(found.record)):
-                yield builder.tree(rejected, relations)
-                builder, rejected, relations = None, [], []
-            no_act = _BEHIND
-            rejected.append(found)
+    reading = _Reading(path.name)
+    for item in json_lines(path):
+        if isinstance(item, Rejected):
+            yield from reading.refuse(item, may_be_act=not _IN_AN_ACT.search(str(item.record)))
             continue
-        place, row = found
+        place, row = item
         try:
-            kind = row.get("type")
-            if kind == "act":
-                act = _act(row)
-                new = _relations(act, row)
-                if act.id in seen:
-                    raise Unreadable("$.id", f"repeated identifier: {act.id} is on {seen[act.id]}")
-                if builder is not None:
-                    yield builder.tree(rejected, relations)
-                    rejected = []
-                builder, relations, seen[act.id] = TreeBuilder(act), new, place
-            elif kind == "article":
-                if builder is None:
-                    raise Unreadable("$", no_act)
-                _article(builder, row)
-            elif kind == "question":
-                question = _question(row, path)
-                if question.id in seen:
-                    raise Unreadable("$.id", f"repeated identifier: {question.id} is on {seen[question.id]}")
-                seen[question.id] = place
-                yield question
-            else:
-                raise Unreadable("$.type", f"neither act, article nor question: {kind!r:.60}")
+            yield from reading.take(place, row)
         except Unreadable as error:
-            where, reason = error.args
-            if row.get("type") not in ("article", "question"):
-                if builder is not None:
-                    yield builder.tree(rejected, relations)
-                    # Its articles must not become those of the act before.
-                    builder, rejected, relations = None, [], []
-                no_act = _BEHIND
-            rejected.append(Rejected(path.name, f"{place}, {where}", reason, row))
-    if builder is not None:
-        yield builder.tree(rejected, relations)
+            may_be_act = row.get("type") not in ("article", "question")
+            yield from reading.refuse(error.rejected(path.name, row, place), may_be_act=may_be_act, is_object=True)
+    if reading.builder is not None:
+        yield from reading.finish()
     else:
-        yield from rejected
+        yield from reading.rejected
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The act that the next lines belong to, with what was rejected since it began.
+
+    Attributes:
+        seen: the places of the acts and questions so far.
+        no_act: the reason why an article has no act.
+    """
+
+    file: str
+    builder: TreeBuilder | None = None
+    relations: list[Relation] = field(default_factory=list[Relation])
+    rejected: list[Rejected] = field(default_factory=list[Rejected])
+    seen: dict[str, str] = field(default_factory=dict[str, str])
+    no_act: str = "an article before any act"
+
+    def take(self, place: str, row: Json) -> Iterator[Read]:
+        """Take up a line; yield what it completes."""
+        kind = row.get("type")
+        if kind == "act":
+            act = _act(row)
+            relations = _relations(act, row)
+            self._see(act.id, place)
+            yield from self.finish()
+            self.builder, self.relations = TreeBuilder(act), relations
+        elif kind == "article":
+            if self.builder is None:
+                raise Unreadable("$", self.no_act)
+            _article(self.builder, row)
+        elif kind == "question":
+            question = _question(row, self.file)
+            self._see(question.id, place)
+            yield question
+        else:
+            raise Unreadable("$.type", f"neither act, article nor question: {kind!r:.60}")
+
+    def _see(self, id: str, place: str) -> None:
+        if id in self.seen:
+            raise Unreadable("$.id", f"repeated identifier: {id} is on {self.seen[id]}")
+        self.seen[id] = place
+
+    def refuse(self, rejected: Rejected, *, may_be_act: bool, is_object: bool = False) -> Iterator[Read]:
+        """Note a bad line; behind one that may have begun an act, articles must not become those of the act before."""
+        if may_be_act:
+            yield from self.finish()
+        if may_be_act or not is_object:
+            self.no_act = _BEHIND
+        self.rejected.append(rejected)
+
+    def finish(self) -> Iterator[Read]:
+        """Yield the act, which gets no more articles."""
+        if self.builder is not None:
+            yield self.builder.tree(self.rejected, self.relations)
+            self.builder, self.relations, self.rejected = None, [], []
 
 
 def _act(row: Json) -> Act:
@@ -161,12 +184,12 @@ def _article(builder: TreeBuilder, row: Json) -> None:
     )
 
 
-def _question(row: Json, path: Path) -> Question:
+def _question(row: Json, file: str) -> Question:
     id, text = text_of(row, "$", "id"), text_of(row, "$", "text").strip()
     relevant = _texts(row, "relevant")
     if not text or not relevant:
         raise Unreadable("$", "a question needs an id, a text and relevant articles")
-    source = text_of(row, "$", "source") or slug(path.name.split(".")[0]) or "questions"
+    source = text_of(row, "$", "source") or slug(file.split(".")[0]) or "questions"
     if not _QUESTION_ID.fullmatch(f"{source}/{id}"):
         raise Unreadable("$.id", f"not an identifier of a question: {f'{source}/{id}'[:60]!r}")
     split = text_of(row, "$", "split")
@@ -177,26 +200,60 @@ def _question(row: Json, path: Path) -> Question:
 
 
 def _objects(row: Json, name: str) -> Iterator[tuple[str, Json]]:
-    value = row.get(name) or []
-    if not isinstance(value, list):
-        raise Unreadable(f"$.{name}", "not a list of objects")
-    for n, item in enumerate(cast(list[Any], value)):
+    for n, item in enumerate(list_of(row, "$", name)):
         if not isinstance(item, dict):
             raise Unreadable(f"$.{name}[{n}]", "not an object")
         yield f"$.{name}[{n}]", cast(Json, item)
 
 
 def _texts(row: Json, name: str) -> list[str]:
-    value = row.get(name) or []
-    if not isinstance(value, list):
-        raise Unreadable(f"$.{name}", "not a list of texts")
-    found = [text_of({"": item}, f"$.{name}", "").strip() for item in cast(list[Any], value)]
-    return [text for text in found if text]
+    texts = [text_of({"": item}, f"$.{name}", "").strip() for item in list_of(row, "$", name)]
+    return [text for text in texts if text]
 
 
 def _date(row: Json, name: str) -> date | None:
     text = text_of(row, "$", name)
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError:
-        raise Unreadable(f"$.{name}", f"a date that is none: {text[:40]!r}") from None
+    if len(text) > len("2020-01-31"):
+        raise Unreadable(f"$.{name}", f"not a date: {text[:40]!r}")
+    return iso_date(text, f"$.{name}")
+
+
+def read_questions_file(path: Path, articles: Container[str]) -> list[Question]:
+    """Return the questions of a file of ``{"id", "text", "relevant": [articles]}`` lines; ``description`` is optional.
+
+    Args:
+        articles: identifiers of the articles of the graph.
+
+    Raises:
+        MissingFile: there is no such file.
+        BadSource: a line is no question, repeats an identifier, or names an article that the graph lacks.
+    """
+    questions: dict[str, Question] = {}
+
+    def new_question(_: str, row: Json) -> Question:
+        question = _bare_question(row, path.name)
+        missing = [article for article in question.relevant if article not in articles]
+        if question.id in questions:
+            raise Unreadable("$.id", f"repeated identifier {question.id}")
+        if missing:
+            raise Unreadable("$.relevant", f"no such article: {missing[0]}")
+        return question
+
+    for item in parsed_lines(path, new_question):
+        if isinstance(item, Rejected):
+            raise BadSource(path, item.place, item.reason)
+        questions[item.id] = item
+    if not questions:
+        raise BadSource(path, "", "no questions in it")
+    return list(questions.values())
+
+
+def _bare_question(row: Json, file: str) -> Question:
+    id, text, relevant = row.get("id"), text_of(row, "$", "text"), _texts(row, "relevant")
+    if not isinstance(id, str | int) or id == "":
+        raise Unreadable("$.id", "no identifier")
+    if not text.strip():
+        raise Unreadable("$.text", "no text")
+    if not relevant:
+        raise Unreadable("$.relevant", "not a list of article identifiers, at least one")
+    return Question(str(id), text, text_of(row, "$", "description"), file, tuple(sorted(set(relevant))))

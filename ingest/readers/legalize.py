@@ -14,9 +14,12 @@ from typing import Any, cast
 import yaml
 
 from ingest.readers.support.act_builder import Cited, TreeBuilder
-from ingest.readers.support.html import Link
-from ingest.readers.support.markdown import PlainText, inline
-from schema.errors import BadSource, MissingFile
+from ingest.readers.support.decode import file_text
+from ingest.readers.support.errors import Unreadable
+from ingest.readers.support.json_lines import iso_date
+from ingest.readers.support.markdown import MarkdownText, inline
+from ingest.readers.support.text_builder import Link
+from schema.errors import BadSource
 from schema.identifiers import act_id, eli_target, fold, normal_number, slug
 from schema.records import Act, ActTree, Read, Relation, RelationType, Remark
 
@@ -104,10 +107,6 @@ _LANGUAGES = {
 Matter = dict[str, Any]
 
 
-class _Bad(Exception):
-    """Front matter that cannot be read: (place, reason)."""
-
-
 def recognises(path: Path) -> bool:
     """Whether a file begins with front matter."""
     if path.suffix != ".md":
@@ -123,23 +122,12 @@ def read(path: Path) -> Iterator[Read]:
         MissingFile: there is no such file.
         BadSource: it is not UTF-8 text, or has no front matter that names an act.
     """
-    try:
-        raw = path.read_bytes() if path.stat().st_size <= LONGEST_FILE else None
-    except FileNotFoundError:
-        raise MissingFile(f"{path}: no such file") from None
-    if raw is None:
-        raise BadSource(path, "", f"longer than {LONGEST_FILE >> 20} MiB: no act is")
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadSource(path, f"line {raw.count(10, 0, error.start) + 1}, byte {error.start}", "not UTF-8 text") from None
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = file_text(path, LONGEST_FILE).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     try:
         matter, first = _front_matter(lines)
         act = _act(matter)
-    except _Bad as error:
-        place, reason = error.args
-        raise BadSource(path, place, reason) from None
+    except Unreadable as error:
+        raise BadSource(path, error.place, error.reason) from None
     known = JURISDICTIONS.get(act.jurisdiction)
     if known is None:
         yield Remark(path.name, "front matter", f"unknown jurisdiction {act.jurisdiction!r}: read by the words most share")
@@ -149,24 +137,24 @@ def read(path: Path) -> Iterator[Read]:
 def _front_matter(lines: list[str]) -> tuple[Matter, int]:
     """The front matter, and the number of the first line behind it."""
     if lines[0].rstrip() != "---":
-        raise _Bad("line 1", "no front matter: the file does not begin with ---")
+        raise Unreadable("line 1", "no front matter: the file does not begin with ---")
     end = next((n for n in range(1, min(len(lines), 2000)) if lines[n].rstrip() in ("---", "...")), None)
     if end is None:
-        raise _Bad("line 1", "front matter without an end")
+        raise Unreadable("line 1", "front matter without an end")
     block = "\n".join(lines[1:end])
     if len(block) > LONGEST_FRONT_MATTER:
-        raise _Bad("line 1", f"front matter of {len(block):,} characters; at most {LONGEST_FRONT_MATTER:,} are read")
+        raise Unreadable("line 1", f"front matter of {len(block):,} characters; at most {LONGEST_FRONT_MATTER:,} are read")
     try:
         # A bomb of aliases stays small: they are references, and nothing below follows what is nested.
         _check_depth(block)
         found: object = yaml.load(block, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark else 1
-        raise _Bad(f"line {line}", f"front matter is not YAML: {error.problem or error.context or 'unreadable'}") from None
+        raise Unreadable(f"line {line}", f"front matter is not YAML: {error.problem or error.context or 'unreadable'}") from None
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
-        raise _Bad("line 1", f"front matter is not YAML: {str(error).splitlines()[0][:200]}") from None
+        raise Unreadable("line 1", f"front matter is not YAML: {str(error).splitlines()[0][:200]}") from None
     if not isinstance(found, dict):
-        raise _Bad("line 2", "front matter is not a list of names and values")
+        raise Unreadable("line 2", "front matter is not a list of names and values")
     return {str(name): value for name, value in cast(dict[Any, Any], found).items() if isinstance(name, str)}, end + 1
 
 
@@ -180,7 +168,7 @@ def _check_depth(block: str) -> None:
             depth -= 1
         if depth > DEEPEST_FRONT_MATTER:
             line = event.start_mark.line + 2 if event.start_mark else 1
-            raise _Bad(f"line {line}", f"front matter nests deeper than {DEEPEST_FRONT_MATTER} levels")
+            raise Unreadable(f"line {line}", f"front matter nests deeper than {DEEPEST_FRONT_MATTER} levels")
 
 
 class _Loader(yaml.CSafeLoader):
@@ -194,12 +182,12 @@ class _Loader(yaml.CSafeLoader):
 def _act(matter: Matter) -> Act:
     identifier, country = _string(matter, "identifier"), _string(matter, "country").lower()
     if not _IDENTIFIER.fullmatch(identifier):
-        raise _Bad("front matter", f"not an identifier of an act: {identifier[:60]!r}")
+        raise Unreadable("front matter", f"not an identifier of an act: {identifier[:60]!r}")
     if not _COUNTRY.fullmatch(country):
-        raise _Bad("front matter", f"not a country: {country[:60]!r}")
+        raise Unreadable("front matter", f"not a country: {country[:60]!r}")
     title = " ".join(_string(matter, "title").split())
     if not title:
-        raise _Bad("front matter", "no title")
+        raise Unreadable("front matter", "no title")
     known = JURISDICTIONS.get(country)
     published = _date(matter, "publication_date") or _date(matter, "enactment_date")
     return Act(
@@ -248,13 +236,7 @@ def _date(matter: Matter, name: str) -> date | None:
         return value.date()
     if isinstance(value, date):
         return value
-    text = _string(matter, name)
-    if not text:
-        return None
-    try:
-        return date.fromisoformat(text[:10])
-    except ValueError:
-        raise _Bad("front matter", f"{name}: a date that is none: {text[:40]!r}") from None
+    return iso_date(_string(matter, name), f"front matter, {name}")
 
 
 _RELATIONS: tuple[tuple[str, RelationType], ...] = (
@@ -285,7 +267,7 @@ class _Node:
     article: bool = False
     number: str = ""
     heading: str = ""
-    text: PlainText = field(default_factory=PlainText)
+    text: MarkdownText = field(default_factory=MarkdownText)
 
 
 class _Reading:
@@ -332,7 +314,7 @@ class _Reading:
         lines.clear()
         if _CLOSING.match(text):
             self.into = self.nodes[0].text
-        self.into.add(text)
+        self.into.add_paragraph(text)
 
     def _heading(self, marks: int, markdown: str) -> None:
         words, _ = inline(markdown)
@@ -345,7 +327,7 @@ class _Reading:
             return
         rank = _rank(bare)
         if not bare or (self.known.strict_headings and not _looks_like_a_section(words, bare, rank)):
-            self.into.add(words)
+            self.into.add_paragraph(words)
             return
         if rank == 0:
             self.open.clear()
@@ -377,14 +359,14 @@ class _Reading:
             number = f"sans numéro {self.unnumbered}"
         self._enter(_Node(self.open[-1][2] if self.open else 0, article=True, number=number, heading=heading[:1000]))
         if len(heading) > 1000:
-            self.into.add(heading)
+            self.into.add_paragraph(heading)
 
     def _records(self, relations: list[Relation]) -> ActTree:
         root = self.nodes[0]
-        if root.text.parts and not any(node.article for node in self.nodes):
+        if root.text.length and not any(node.article for node in self.nodes):
             # An act without articles is found by its own words.
             self.nodes.append(_Node(0, article=True, number="Texte", text=root.text))
-            root.text = PlainText()
+            root.text = MarkdownText()
         builder = TreeBuilder(replace(self.act, preamble=root.text.text))
         ids = [self.act.id]
         for node in self.nodes[1:]:

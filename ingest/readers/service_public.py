@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from ingest.readers.legi import decoded_json
+from ingest.readers.support.decode import file_json
 from runtime.progress import Progress, silent
 from schema.errors import BadSource, MissingFile
 from schema.identifiers import fold
@@ -98,7 +98,7 @@ def read_sheet(path: Path) -> Sheet | None:
             sections.update(_SECTION.findall(address))
     if not articles and not sections:
         return None
-    root = decoded_json(path)
+    root = file_json(path)
     if not isinstance(root, dict) or not isinstance(cast(Json, root).get("id"), str):
         raise BadSource(path, "$.id", "not a sheet: no identifier")
     sheet = cast(Json, root)

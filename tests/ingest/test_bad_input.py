@@ -8,9 +8,10 @@ import pytest
 
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from ingest.loading.quarantine import quarantined
-from ingest.questions_jsonl import read_questions_file
+from ingest.loading.report import summary
+from ingest.readers.jsonl import read_questions_file
 from ingest.readers.legi import read_act
-from ingest.sources import ingest, summary
+from ingest.sources import ingest
 from schema.errors import BadSource, LexgraphError, MissingFile
 from tests.support.disturbance import dump
 from tests.support.tiny_law import BAKERS, BAKERS_ID, MILLERS, article, bakers, code, millers, section, write_law, write_sheets
@@ -36,7 +37,7 @@ BROKEN = {
     "empty": (b"", "line 1, column 1: not JSON"),
     "another root": (b'{"type": "book"}', r"\$: not LEGI JSON"),
     "no identifier": (b'{"type": "code", "data": {"id": 5}}', r"\$\.data\.id: not an identifier of a code: 5"),
-    "title no text": (json.dumps({"type": "code", "data": {"id": BAKERS, "title": 5}}).encode(), r"\$\.data: title is not text"),
+    "title no text": (json.dumps({"type": "code", "data": {"id": BAKERS, "title": 5}}).encode(), r"\$\.data\.title: not text"),
     "nested beyond reason": (b'{"children":[' * 5000, "nested too deeply"),
     "a number of ten thousand digits": (b'{"n": ' + b"9" * 10_000 + b"}", "not JSON that can be read"),
 }
@@ -62,7 +63,7 @@ def test_a_broken_file_leaves_its_act_as_it_was_and_the_others_are_loaded(tmp_pa
     assert set(before.splitlines()) - set(dump(tmp_path).splitlines()) <= {before.splitlines()[0]}, "only the fingerprint changed"
     (waiting,) = quarantined(tmp_path)["legi"]
     assert waiting.file == f"{BAKERS}.json"
-    assert dict(summary(report))["records rejected"] == "1"
+    assert "1 record rejected" in summary(report)
 
 
 @pytest.mark.parametrize("name", ["law.json", "folder"])
@@ -127,34 +128,34 @@ RECORDS: dict[str, tuple[Json, str, str, int]] = {
     "another identifier": ({"type": "article", "data": {"id": "JORF1"}}, AT, "not an identifier of an article: 'JORF1'", 1),
     "a word for a date": (
         having(DATED, dateDebut="yesterday"),
-        AT,
-        "a date that is none: 'yesterday'",
+        f"{AT}.data.dateDebut",
+        "not a date: 'yesterday'",
         1,
     ),
-    "a date past all time": (having(DATED, dateFin=10**30), AT, f"a date that is none: {10**30}", 1),
+    "a date past all time": (having(DATED, dateFin=10**30), f"{AT}.data.dateFin", f"not a date: {10**30}", 1),
     "a section's date": (
         having(INNER, dateDebut="2020-02-30"),
-        AT,
-        "a date that is none: '2020-02-30'",
+        f"{AT}.data.dateDebut",
+        "not a date: '2020-02-30'",
         4,
     ),
     "a section's date past all time": (
         having(INNER, dateFin=10**30),
-        AT,
-        f"a date that is none: {10**30}",
+        f"{AT}.data.dateFin",
+        f"not a date: {10**30}",
         4,
     ),
-    "text that is none": (having(DATED, texteHtml=["x"]), AT, "texteHtml is not text: ['x']", 1),
+    "text that is none": (having(DATED, texteHtml=["x"]), f"{AT}.data.texteHtml", "not text: ['x']", 1),
     "half a character": (
         having(DATED, texteHtml="<p>\ud800</p>"),
-        AT,
-        "texteHtml holds half a character (a lone surrogate)",
+        f"{AT}.data.texteHtml",
+        "holds half a character (a lone surrogate)",
         1,
     ),
     "versions that are none": (
         having(DATED, articleVersions="x"),
-        AT,
-        "articleVersions is not a list",
+        f"{AT}.data.articleVersions",
+        "not a list",
         1,
     ),
 }
@@ -293,12 +294,12 @@ def question_line(**changes: object) -> str:
 
 BAD_QUESTIONS = {
     "not JSON": ("{", "line 2, column 2: not JSON"),
-    "not an object": ("[]", "line 2: not an object"),
-    "no id": (question_line(id=""), 'line 2: no "id"'),
-    "no text": (question_line(id="2", text=" "), 'line 2: no "text"'),
-    "nothing relevant": (question_line(id="2", relevant=[]), 'line 2: "relevant" must be a list'),
-    "unknown article": (question_line(id="2", relevant=["fr/x"]), "line 2: no such article: fr/x"),
-    "repeated": (question_line(), "line 2: repeated identifier 1"),
+    "not an object": ("[]", "line 2, $: not an object"),
+    "no id": (question_line(id=""), "line 2, $.id: no identifier"),
+    "no text": (question_line(id="2", text=" "), "line 2, $.text: no text"),
+    "nothing relevant": (question_line(id="2", relevant=[]), "line 2, $.relevant: not a list of article identifiers"),
+    "unknown article": (question_line(id="2", relevant=["fr/x"]), "line 2, $.relevant: no such article: fr/x"),
+    "repeated": (question_line(), "line 2, $.id: repeated identifier 1"),
 }
 
 

@@ -1,18 +1,17 @@
 """JSON lines and CSV, plain or compressed, record by record: memory does not grow with the file."""
 
 import csv
-import gzip
 import io
 import json
-import lzma
 import re
-import zlib
-from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
-from typing import IO, Any, TextIO, TypeVar, cast
+from typing import Any, TextIO, TypeVar, cast
 
-from schema.errors import BadSource, MissingFile
+from ingest.readers.support.decode import opened, starts_with, stream_errors
+from ingest.readers.support.errors import Unreadable
+from schema.errors import BadSource
 from schema.records import ActTree, Rejected
 
 LONGEST_LINE = 16 << 20
@@ -24,53 +23,22 @@ Json = dict[str, Any]
 _Record = TypeVar("_Record")
 
 
-class Unreadable(Exception):
-    """A record that cannot be read: (place in it, reason)."""
-
-
-def opened(path: Path) -> AbstractContextManager[IO[bytes]]:
-    """A file for reading, unpacked where its name says that it is compressed."""
-    if path.suffix == ".xz":
-        return lzma.open(path, "rb")
-    return cast(IO[bytes], gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
-
-
-def starts_with(path: Path, count: int = 4096) -> bytes:
-    """The first bytes of a file's content; none where it cannot be read."""
-    try:
-        with opened(path) as stream:
-            return stream.read(count)
-    except (OSError, EOFError, lzma.LZMAError, zlib.error):
-        return b""
-
-
 def first_object(path: Path) -> Json:
-    """Names and values that the first line of JSON in a file begins with; a value that is cut off is None."""
+    """Return names and values that the first line of JSON in a file begins with; a value that is cut off is None."""
     text = starts_with(path).decode("utf-8-sig", "ignore").lstrip()
-    found: Json = {}
+    values: Json = {}
     at = 1
     while text.startswith("{") and (name := _NAME.match(text, at)):
         try:
-            found[json.loads(name[1])] = None
-            found[json.loads(name[1])], at = json.JSONDecoder().raw_decode(text, name.end())
+            values[json.loads(name[1])] = None
+            values[json.loads(name[1])], at = json.JSONDecoder().raw_decode(text, name.end())
         except (ValueError, RecursionError):
             break
-    return found
-
-
-@contextmanager
-def _whole(path: Path, place: list[str]) -> Generator[None]:
-    """Errors of the file as a whole, with the place that was reached."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise MissingFile(f"{path}: no such file") from None
-    except (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise BadSource(path, place[0], f"the compressed file breaks off: {error}") from None
+    return values
 
 
 def json_lines(path: Path) -> Iterator[tuple[str, Json] | Rejected]:
-    """The objects of a file of JSON lines, each with the place of its line; a line that is none is rejected.
+    """Yield the objects of a file of JSON lines, each with the place of its line; a line that is none is rejected.
 
     Raises:
         MissingFile: there is no such file.
@@ -78,7 +46,7 @@ def json_lines(path: Path) -> Iterator[tuple[str, Json] | Rejected]:
     """
     place = ["line 1"]
     number = 0
-    with _whole(path, place), opened(path) as stream:
+    with stream_errors(path, place), opened(path) as stream:
         while line := stream.readline(LONGEST_LINE + 1):
             number += 1
             place[0] = f"line {number}"
@@ -87,16 +55,15 @@ def json_lines(path: Path) -> Iterator[tuple[str, Json] | Rejected]:
             if not line.strip():
                 continue
             try:
-                found = json_object(line)
+                row = json_object(line)
             except Unreadable as error:
-                where, reason = error.args
-                yield Rejected(path.name, f"{place[0]}, {where}", reason, line[:_SHOWN].decode("utf-8", "replace"))
+                yield error.rejected(path.name, line[:_SHOWN].decode("utf-8", "replace"), place[0])
                 continue
-            yield place[0], found
+            yield place[0], row
 
 
 def parsed_lines(path: Path, parse: Callable[[str, Json], _Record]) -> Iterator[_Record | Rejected]:
-    """What a function makes of the place and the object of each line; a line that it cannot read is rejected.
+    """Yield what a function makes of the place and the object of each line; a line that it cannot read is rejected.
 
     Args:
         parse: raises Unreadable.
@@ -105,22 +72,21 @@ def parsed_lines(path: Path, parse: Callable[[str, Json], _Record]) -> Iterator[
         MissingFile: there is no such file.
         BadSource: it breaks off, or a line is longer than any record.
     """
-    for found in json_lines(path):
-        if isinstance(found, Rejected):
-            yield found
+    for item in json_lines(path):
+        if isinstance(item, Rejected):
+            yield item
             continue
-        place, row = found
+        place, row = item
         try:
             record = parse(place, row)
         except Unreadable as error:
-            where, reason = error.args
-            yield Rejected(path.name, f"{place}, {where}", reason, row)
+            yield error.rejected(path.name, row, place)
             continue
         yield record
 
 
 def trees_of_lines(path: Path, tree_of: Callable[[Json], ActTree], identifier: str) -> Iterator[ActTree | Rejected]:
-    """The acts of a file of JSON lines, one a line; a line that is none, or repeats an identifier, is rejected.
+    """Return the acts of a file of JSON lines, one a line; a line that is none, or repeats an identifier, is rejected.
 
     Args:
         tree_of: the act in an object; raises Unreadable.
@@ -143,26 +109,26 @@ def trees_of_lines(path: Path, tree_of: Callable[[Json], ActTree], identifier: s
 
 
 def json_object(line: bytes) -> Json:
-    """The JSON object in a line.
+    """Return the JSON object in a line.
 
     Raises:
         Unreadable: there is none.
     """
     try:
-        found: object = json.loads(line.rstrip().decode("utf-8-sig"))
+        value: object = json.loads(line.rstrip().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise Unreadable(f"byte {error.start}", "not UTF-8 text") from None
     except json.JSONDecodeError as error:
         raise Unreadable(f"column {error.colno}", f"not JSON: {error.msg}") from None
     except (ValueError, RecursionError) as error:
         raise Unreadable("$", f"not JSON that can be read: {str(error)[:100]}") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise Unreadable("$", "not an object")
-    return cast(Json, found)
+    return cast(Json, value)
 
 
 def csv_rows(path: Path, wanted: frozenset[str], *, delimiter: str = ",") -> Iterator[tuple[str, dict[str, str]] | Rejected]:
-    """The rows of a CSV file by the names of its first line, each with the place of its line; between tabs none quotes.
+    """Yield the rows of a CSV file by the names of its first line, each with the place of its line; between tabs none quotes.
 
     A row with more or fewer fields than there are names is rejected.
 
@@ -172,7 +138,7 @@ def csv_rows(path: Path, wanted: frozenset[str], *, delimiter: str = ",") -> Ite
     """
     place = ["line 1"]
     csv.field_size_limit(LONGEST_LINE)
-    with _whole(path, place), opened(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
+    with stream_errors(path, place), opened(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
         quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
         # Strict: a quote that is never closed would swallow the rows behind it.
         reader = csv.DictReader(bounded_lines(text, path), delimiter=delimiter, quoting=quoting, strict=True)
@@ -195,7 +161,7 @@ def csv_rows(path: Path, wanted: frozenset[str], *, delimiter: str = ",") -> Ite
 
 
 def bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
-    """The lines of a text.
+    """Yield the lines of a text.
 
     Raises:
         BadSource: a line is longer than any record.
@@ -209,7 +175,7 @@ def bounded_lines(text: TextIO, path: Path) -> Iterator[str]:
 
 
 def text_of(row: Json, place: str, name: str) -> str:
-    """A text of an object; "" where there is none.
+    """Return a text of an object; "" where there is none.
 
     Raises:
         Unreadable: it is something else, or no UTF-8 can hold it.
@@ -224,3 +190,29 @@ def text_of(row: Json, place: str, name: str) -> str:
     except UnicodeEncodeError:
         raise Unreadable(f"{place}.{name}", "holds half a character (a lone surrogate)") from None
     return value
+
+
+def list_of(row: Json, place: str, name: str) -> list[Any]:
+    """Return a list of an object; an empty one where there is none.
+
+    Raises:
+        Unreadable: it is something else.
+    """
+    value = row.get(name) or []
+    if not isinstance(value, list):
+        raise Unreadable(f"{place}.{name}", "not a list")
+    return cast(list[Any], value)
+
+
+def iso_date(value: object, place: str) -> date | None:
+    """Return the day that a value begins with in ISO 8601; None where it is None or "".
+
+    Raises:
+        Unreadable: it is something else.
+    """
+    if value in (None, ""):
+        return None
+    try:
+        return date.fromisoformat(str(value)[:10])
+    except ValueError:
+        raise Unreadable(place, f"not a date: {value!r:.60}") from None

@@ -90,7 +90,7 @@ def test_a_question_that_is_none_is_named_and_the_rest_goes_on(tmp_path: Path) -
             "not XML that is read",
         ),
         ("a.json", b"[{]", "line 1, column 3: not JSON"),
-        ("a.json", b"[" * 100_000, "not JSON that can be read"),
+        ("a.json", b"[" * 100_000, "nested too deeply"),
         ("a.json", b"{}", "not a list of questions"),
         ("a.txt", b"Part I\n\xff\xfe", "not UTF-8 text"),
         ("a.txt", b"Part I General\n", "no article in it"),

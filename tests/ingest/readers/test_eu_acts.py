@@ -42,7 +42,7 @@ def test_an_act_and_its_provisions(tmp_path: Path) -> None:
         ({"provisions": [{"type": "article", "path": "x"}]}, "line 2, $.provisions[0].path", "not a list of headings"),
         ({"provisions": [{"type": "article", "path": ["\ud800"]}]}, "line 2, $.provisions[0].path", "half a character"),
         ({"provisions": [{"type": "article", "text": []}]}, "line 2, $.provisions[0].text", "not text"),
-        ({"consolidated": "1 May"}, "line 2, $.consolidated", "a date that is none"),
+        ({"consolidated": "1 May"}, "line 2, $.consolidated", "not a date"),
     ],
 )
 def test_a_broken_line_is_named_and_the_rest_goes_on(change: dict[str, Any], place: str, reason: str, tmp_path: Path) -> None:

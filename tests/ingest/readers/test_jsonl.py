@@ -61,7 +61,7 @@ ACT: Json = {"type": "act", "id": "be/x", "title": "X"}
         ({"type": "act", "id": "be/y?z#w", "title": "X"}, "line 2, $.id", "not an identifier"),
         ({"type": "act", "id": "be/x", "title": "X"}, "line 2, $.id", "repeated identifier: be/x is on line 1"),
         ({"type": "act", "id": "be/y"}, "line 2, $.title", "without a title"),
-        ({"type": "act", "id": "be/y", "title": "Y", "valid_from": "2020-02-30"}, "line 2, $.valid_from", "a date that is none"),
+        ({"type": "act", "id": "be/y", "title": "Y", "valid_from": "2020-02-30"}, "line 2, $.valid_from", "not a date"),
         (
             {"type": "act", "id": "be/y", "title": "Y", "relations": [{"type": "LIKES"}]},
             "line 2, $.relations[0]",
@@ -70,7 +70,7 @@ ACT: Json = {"type": "act", "id": "be/x", "title": "X"}
         ({"type": "act", "id": "be/y", "title": "Y", "relations": [{"type": {}}]}, "line 2, $.relations[0].type", "not text"),
         ({"type": "article", "text": 5}, "line 2, $.text", "not text: 5"),
         ({"type": "article", "text": "\ud800"}, "line 2, $.text", "half a character"),
-        ({"type": "article", "path": "Livre"}, "line 2, $.path", "not a list of texts"),
+        ({"type": "article", "path": "Livre"}, "line 2, $.path", "not a list"),
         ({"type": "article", "path": ["x"] * 31}, "line 2, $.path", "at most 30"),
         ({"type": "article", "text": "ab", "cites": [{"start": 0, "end": 3, "target": "x"}]}, "line 2, $.cites[0]", "a range"),
         ({"type": "question", "id": "q", "text": "?"}, "line 2, $", "a question needs"),

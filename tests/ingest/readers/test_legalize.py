@@ -71,7 +71,7 @@ def test_a_jurisdiction_that_is_not_known_loads_with_a_remark(tmp_path: Path) ->
         ),
         (("identifier: leg-loi-2021-05-03-a1", "identifier: a..b"), "not an identifier of an act"),
         (("country: lu", "country: ../x"), "not a country"),
-        (("publication_date: 2021-05-03", "publication_date: '2021-13-03'"), "publication_date: a date that is none"),
+        (("publication_date: 2021-05-03", "publication_date: '2021-13-03'"), "publication_date: not a date"),
         (('title: "Loi du 3 mai 2021 sur les boulangeries"\n', ""), "no title"),
         (("country: lu", "<<: {a: 1}\ncountry: lu"), "a merge of mappings"),
         (("rank: loi", "rank: " + "[" * 30_000), "line 5: front matter nests deeper than 20 levels"),
