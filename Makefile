@@ -2,17 +2,23 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+WORKERS ?= 3
 
-.PHONY: demo test check servers servers-stop lock clean
+.PHONY: demo test check lint servers servers-stop lock clean
 
 demo: $(VENV)/.train
 	$(BIN)/lexgraph demo
 
-test: $(VENV)/.dev check
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/test_readme.py
-	$(BIN)/python -m pytest tests/test_readme.py
+# Everything: style, types, arrows, all tests with real servers and real law. The README's own commands begin first: they
+# take longest.
+test: $(VENV)/.dev lint
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup tests/test_readme.py tests
 
-check: $(VENV)/.dev
+# For every commit: what needs no server and no real law.
+check: $(VENV)/.dev lint
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not servers and not real_law and not slow" -q
+
+lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python

@@ -22,6 +22,8 @@ from docker.neo4j_server import Neo4jServer
 from docker.server import Server
 
 SHARED_GRAPHS = ("neo4j_2026", "neo4j_5")
+SERVERS = {*SHARED_GRAPHS, "elasticsearch_server", "own_neo4j", "own_elasticsearch"}
+"""Fixtures that start a server."""
 OwnNeo4j = Callable[..., Neo4jServer]
 
 
@@ -33,12 +35,19 @@ def on_shared(fixture: str) -> pytest.MarkDecorator:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests on the worker of their server, and mark those that `make check` leaves out."""
     for item in items:
-        named = [name for name in SHARED_GRAPHS if name in getattr(item, "fixturenames", ())]
+        fixtures = set(getattr(item, "fixturenames", ()))
+        named = [name for name in SHARED_GRAPHS if name in fixtures]
         if len(named) > 1:
             raise pytest.UsageError(f"{item.nodeid} takes two shared Neo4j servers: give it one by parameter")
         for name in named:
             item.add_marker(on_shared(name))
+        groups = {str(mark.args[0]) for mark in item.iter_markers("xdist_group")}
+        if fixtures & SERVERS or groups & set(SHARED_GRAPHS):
+            item.add_marker(pytest.mark.servers)
+        if fixtures & {"real_home", "real_sources"} or any(group.startswith("real") for group in groups):
+            item.add_marker(pytest.mark.real_law)
 
 
 def run_pid() -> int:
