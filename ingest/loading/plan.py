@@ -63,7 +63,7 @@ class Precedence:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a load writes.
+    """The writes of a load.
 
     Attributes:
         stored_acts: rows of the acts of the graph, by identifier.
@@ -111,7 +111,7 @@ class Planner:
 
     @property
     def may_remove(self) -> bool:
-        """Whether the graph has acts that these files, or those that are gone, gave."""
+        """True where the graph has acts that these files, or those that are gone, gave."""
         delivery = self.precedence.delivery
         return bool(delivery.gone) or any(row["file"] in delivery.sha256 for row in self.stored_acts.values())
 

@@ -29,7 +29,7 @@ _DEVELOPMENT_SHARE = 10
 
 
 def recognises(path: Path) -> bool:
-    """Whether the first line of a file names the dataset's columns."""
+    """Return whether the first line of a file names the dataset's columns."""
     names = set(_first_line(path).replace('"', "").split(","))
     return names >= _ARTICLES or names >= _QUESTIONS
 
@@ -39,7 +39,7 @@ def _first_line(path: Path) -> str:
 
 
 def read(path: Path) -> Iterator[Read]:
-    """The codes of a file of articles, or the questions of one of questions.
+    """Return the codes of a file of articles, or the questions of one of questions.
 
     A file of articles is held whole: articles of one code need not stand together.
 
@@ -53,11 +53,11 @@ def read(path: Path) -> Iterator[Read]:
 def _codes(path: Path) -> Iterator[Read]:
     builders: dict[str, TreeBuilder] = {}
     seen: dict[str, str] = {}
-    for found in csv_rows(path, _ARTICLES):
-        if isinstance(found, Rejected):
-            yield found
+    for item in csv_rows(path, _ARTICLES):
+        if isinstance(item, Rejected):
+            yield item
             continue
-        place, row = found
+        place, row = item
         code, id, text = " ".join(row["code"].split()), row["id"].strip(), row["article"].strip()
         if not code or not text or not _ID.fullmatch(id):
             lacking = f"an article without a {'text' if code else 'code'}"
@@ -99,18 +99,18 @@ def _act(code: str, law_type: str) -> Act:
 def _number(row: dict[str, str]) -> str:
     """The article's number: from a column of its own, else from the reference ("Art. 1.1.1, Code de l'Eau …")."""
     number = row.get("article_no", "").strip()
-    found = _REFERENCE.match(row.get("reference", ""))
-    return number or (found["number"].strip() if found else "") or row["id"]
+    match = _REFERENCE.match(row.get("reference", ""))
+    return number or (match["number"].strip() if match else "") or row["id"]
 
 
 def _questions(path: Path) -> Iterator[Read]:
     file = next((name for name in ("test", "synthetic") if name in path.stem), "train")
     seen: dict[str, str] = {}
-    for found in csv_rows(path, _QUESTIONS):
-        if isinstance(found, Rejected):
-            yield found
+    for item in csv_rows(path, _QUESTIONS):
+        if isinstance(item, Rejected):
+            yield item
             continue
-        place, row = found
+        place, row = item
         text, id = " ".join(row["question"].split()), row["id"].strip()
         ids = [name.strip() for name in row["article_ids"].strip("[] ").split(",") if name.strip()]
         if not text or not ids or not all(_ID.fullmatch(name) for name in (id, *ids)):
