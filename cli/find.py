@@ -29,7 +29,7 @@ def search(
     json_: Json = False,
 ) -> None:
     """Find the articles of law that govern a question."""
-    from cli.hits import described_search, hits_table, read_filter
+    from cli.hits import described_search, hits_table, nothing_matches, read_filter
 
     only = read_filter(act, section, in_force_on, kind, jurisdiction)
     hits, lost = described_search(Home.of(context), query, mode, only, first=first, pooled=pooling)
@@ -38,7 +38,7 @@ def search(
     if json_:
         say_json(hits)
     else:
-        show(hits_table(hits)) if hits else say("No article matches.")
+        show(hits_table(hits)) if hits else say(nothing_matches(only))
 
 
 @app.command()

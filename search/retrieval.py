@@ -1,32 +1,31 @@
-"""A query's way: analysis, BM25 and vectors side by side, fusion, filters, pooling over the tree, hits."""
+"""The way of a query: rankers are asked, their lists are fused, pooled over the tree of the law, and cut to a page of hits.
 
-from collections.abc import Callable, Mapping, Sequence
+A ranker that does not answer is left out in one place (`search.ranking.rankers.gather`); the page says what it lacks.
+"""
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from schema.errors import BadQuery, BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
+from schema.errors import BadQuery, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
-from search.corpus.corpus import Corpus, Mask
+from search.corpus.corpus import Corpus
 from search.modes import Mode
-from search.ranking.fusion import DEPTH, standard_scores, top, weighted
-from search.ranking.hits import Hit, Hits, RankedList, Ranking, Scores
+from search.ranking.fusion import DEPTH, top, weighted
+from search.ranking.hits import Hit, Hits, Ranking, RankingList, Scores
+from search.ranking.rankers import TEXT, VECTORS, ArticleWords, Authority, Query, Ranker, Vectors, Votes, Words, gather
 from search.ranking.tree_pooling import PoolingWeights, TreePooling
 from search.text.index import TextIndex
 from search.text.snippets import Snippet
 from search.vectors.model import VectorModel
-from search.vectors.principal_axes import WORTH_A_GLANCE, CoarseSearch
 from search.vectors.tree_descent import HierarchicalSearch
 
-TEXT, VECTORS = "text", "vectors"
-"""What an answer can lack: the lists of the text index, that of the vectors."""
 LOST: Mapping[str, str] = {TEXT: "the text index", VECTORS: "the vector search"}
 """What an answer can lack, in words."""
-_AWAY = (ServerUnavailable, QueryTimeout, NotReady, BadSetting)
-"""What one list can fail by while the others answer; the last, where a server refuses the password."""
-
 LEXICAL_WEIGHTS: Mapping[str, float] = {"bm25": 1.0, "section": 1.0}
 """Fusion where no model is active."""
+_WITHOUT_SERVER = {"questions", "authority"}
+"""Lists that are there whatever server is away."""
 DEEPEST = 1000
 """Hits of one query that pages can reach."""
 NEAREST = DEPTH
@@ -46,19 +45,17 @@ class Retriever:
         self._longest = max_query_characters
         self._pooling = TreePooling(index.corpus)
         self._hierarchy = HierarchicalSearch(index.corpus)
-        # It says nothing of a query, so it is made comparable once, over all articles.
-        authority = np.log(index.corpus.authority)
-        ascending = np.sort(authority)
-        self._authority = RankedList(standard_scores(authority, ascending), np.sort(standard_scores(ascending, ascending)))
-        self._bias = np.zeros(0, np.float32)
-        self._coarse: CoarseSearch | None = None
-        if model is not None and model.nearest is None and len(model.articles) >= WORTH_A_GLANCE:
-            self._coarse = CoarseSearch.over(model.articles)
+        self._article_words, words = ArticleWords(index.lexical), Words(index.lexical)
+        self._vectors: Vectors | None = None
+        self._rankers: list[Ranker] = [words]
         if model is not None:
-            # An article without an embedding has cosine 0 with any query: the other lists decide on it.
-            known = model.bias[np.isfinite(model.bias)]
-            neutral = np.float32(np.median(known)) if len(known) else np.float32(0)
-            self._bias = np.where(np.isfinite(model.bias), model.bias, neutral)
+            beside_others = Vectors(model)
+            self._vectors = Vectors(model, alone=True, coarse=beside_others.coarse)
+            self._rankers.append(beside_others)
+            if model.questions is not None and model.weights.get("questions"):
+                self._rankers.append(Votes(model))
+            if model.weights.get("authority"):
+                self._rankers.append(Authority(index.corpus))
 
     @property
     def corpus(self) -> Corpus:
@@ -86,8 +83,8 @@ class Retriever:
 
     def scores(
         self, query: str, mode: Mode = Mode.HYBRID, *, filter: Filter = Filter(), pooled: bool = True
-    ) -> tuple[Scores, dict[str, RankedList]]:
-        """Final scores of all articles, and the lists they were made from; -inf: not an answer.
+    ) -> tuple[Scores, Mapping[str, RankingList]]:
+        """Return final scores of all articles, and the lists they were made from; -inf: not an answer.
 
         Raises:
             NotFound: the filter names no act or section.
@@ -108,7 +105,7 @@ class Retriever:
         pooled: bool = True,
         nearest: int = NEAREST,
     ) -> Ranking:
-        """All articles ranked by what answers: where the text index does not, by vectors alone, and the reverse.
+        """Rank all articles by what answers: where the text index does not, by vectors alone, and the reverse.
 
         Args:
             nearest: articles that a vector search on a server is asked for; all others are alike to it.
@@ -118,123 +115,48 @@ class Retriever:
             NotReady: the mode needs a model, and none is active.
             ServerUnavailable, QueryTimeout: nothing that could answer did.
         """
-        mask = self.corpus.passing(filter)
-
-        def by_words() -> Ranking:
-            return self._bm25(query, filter, mask)
-
-        def by_vectors() -> Ranking:
-            return self._vector(query, filter, mask, nearest)
-
-        if mode is Mode.BM25:
-            return self._either(by_words, TEXT, by_vectors)
+        model = self.model
+        if model is None and mode in (Mode.VECTOR, Mode.HIERARCHICAL):
+            raise NotReady("no model is active: run `lexgraph train`")
+        asked = Query(query, filter, self.corpus.passing(filter), None if model is None else model.encode, nearest)
         if mode is Mode.HYBRID:
-            return self._hybrid(query, filter, mask, pooled, nearest)
-        model = self._need_model()
+            return self._fused(asked, pooled)
+        if mode is Mode.BM25:
+            return self._first_that_answers(asked, self._article_words, self._vectors)
         if mode is Mode.VECTOR:
-            return self._either(by_vectors, VECTORS, by_words)
-        vector = model.encode([query])[0]
-        reached = self._hierarchy(model.acts @ vector, model.sections @ vector, model.articles @ vector, mask)
-        return Ranking(reached, {"hierarchical": RankedList.of(reached)})
+            return self._first_that_answers(asked, self._vectors, self._article_words)
+        assert model is not None
+        vector = asked.vector
+        reached = self._hierarchy(model.acts @ vector, model.sections @ vector, model.articles @ vector, asked.mask)
+        return Ranking(reached, {"hierarchical": RankingList(reached)})
 
-    def _either(self, asked: Callable[[], Ranking], name: str, other: Callable[[], Ranking]) -> Ranking:
-        """The ranking that was asked for, or the other one where what the first needs does not answer."""
-        try:
-            return asked()
-        except _AWAY as error:
-            if self.model is None:
-                raise
-            try:
-                instead = other()
-            except _AWAY as second:
-                raise ServerUnavailable(f"{error}; {second}") from None
-            return Ranking(instead.scores, instead.lists, {name: error})
-
-    def _bm25(self, query: str, filter: Filter, mask: Mask | None) -> Ranking:
-        found = self.index.lexical.lists(query, filter)["bm25"]
-        found = _masked(np.where(found > 0, found, np.float32(-np.inf)), mask)
-        return Ranking(found, {"bm25": RankedList.of(found)})
-
-    def _vector(self, query: str, filter: Filter, mask: Mask | None, nearest: int) -> Ranking:
-        model = self._need_model()
-        dense = _masked(self._dense(model, model.encode([query])[0], filter, mask, model.bias, nearest)(), mask)
-        return Ranking(dense, {"vector": RankedList.of(dense)})
-
-    def _dense(
-        self,
-        model: VectorModel,
-        vector: npt.NDArray[np.float32],
-        filter: Filter,
-        mask: Mask | None,
-        bias: Scores,
-        k: int,
-    ) -> Callable[[], Scores]:
-        """float32[n]: scaled cosines with a bias; what a server's search did not give comes just below what it gave.
-
-        A server is asked at once and answers when the result is called for, which raises what went wrong.
-        """
-        if model.nearest is None:
-            if self._coarse is not None:
-                dense = self._coarse.scores(vector, model.scale, bias, mask)
-            else:
-                dense = model.articles @ vector
-                dense *= np.float32(model.scale)
-                dense += bias
-            return lambda: dense
-        answer = model.nearest(vector, filter, k)
-        return lambda: _spread(*answer(), len(bias))
-
-    def _hybrid(self, query: str, filter: Filter, mask: Mask | None, pooled: bool, nearest: int) -> Ranking:
-        found: dict[str, Scores] = {}
-        lists: dict[str, RankedList] = {}
-        comparable: dict[str, Scores] = {}
+    def _first_that_answers(self, query: Query, *rankers: Ranker | None) -> Ranking:
+        """Return the ranking of the first ranker, or of the next one where what it needs does not answer."""
         lost: dict[str, LexgraphError] = {}
+        for ranker in rankers:
+            if ranker is None:
+                continue
+            lists, errors = gather([ranker], query)
+            if not errors:
+                return Ranking(next(iter(lists.values())).scores, lists, lost)
+            lost |= errors
+        raise _none_answers(lost)
+
+    def _fused(self, query: Query, pooled: bool) -> Ranking:
+        """Return all lists fused, and pooled over the tree."""
         model = self.model
         weights = LEXICAL_WEIGHTS if model is None else model.weights
-
-        def rank_what_is_found() -> None:
-            for name, scores in found.items():
-                if weights.get(name) and name not in lists:
-                    lists[name] = ranked = RankedList.of(_masked(scores, mask))
-                    comparable[name] = standard_scores(ranked.scores, ranked.head)
-
-        dense: Callable[[], Scores] | None = None
-        votes: Scores | None = None
-        vector: npt.NDArray[np.float32] | None = None
-        if model is not None:
-            asked: npt.NDArray[np.float32] = model.encode([query])[0]
-            vector, dense = asked, self._dense(model, asked, filter, mask, self._bias, nearest)
-        # From here on a server may be looking for the vectors; the rest is done meanwhile.
-        try:
-            found |= self.index.lexical.lists(query, filter)
-        except _AWAY as error:
-            if model is None:
-                raise
-            lost[TEXT] = error
-        rank_what_is_found()
-        if model is not None and vector is not None and model.questions is not None and weights.get("questions"):
-            votes = model.questions.votes(vector, len(self.corpus.articles))
-        if dense is not None:
-            try:
-                found["vector"] = dense()
-            except _AWAY as error:
-                if lost:
-                    raise ServerUnavailable(f"{lost[TEXT]}; {error}") from None
-                lost[VECTORS] = error
-        if lost and not any(weights.get(name) for name in found):
-            weights = {**LEXICAL_WEIGHTS, "vector": 1.0}  # what is left is ranked by, whatever it weighs beside the others
-        rank_what_is_found()
-        if "vector" not in found and votes is None and not any(len(r.head) and r.head[-1] > 0 for r in lists.values()):
-            # No word of the query is there.
-            return Ranking(np.full(len(self.corpus.articles), -np.inf, np.float32), lists, lost)
-        if votes is not None:
-            votes = _masked(votes, mask)
-            comparable["questions"] = votes
-            lists["questions"] = RankedList(votes, np.sort(votes[votes > 0]))
-        if weights.get("authority"):
-            comparable["authority"] = _masked(self._authority.scores, mask)
-            lists["authority"] = RankedList(comparable["authority"], self._authority.head)
-        fused = weighted(comparable, weights)
+        lists, lost = gather(self._rankers, query)
+        if len(lost) == len({ranker.needs for ranker in self._rankers} - {""}):
+            raise _none_answers(lost)
+        if lost and not any(weights.get(name) for name in lists.keys() - _WITHOUT_SERVER):
+            weights = {**LEXICAL_WEIGHTS, "vector": 1.0}  # what is left decides, whatever it weighs beside the others
+        by_words = [ranked for name, ranked in lists.items() if name in LEXICAL_WEIGHTS and weights.get(name)]
+        wordless = not any(len(ranked.head) and ranked.head[-1] > 0 for ranked in by_words)
+        if wordless and not lists.keys() & {"vector", "questions"}:
+            return Ranking(np.full(len(self.corpus.articles), -np.inf, np.float32), {}, lost)
+        lists = {name: ranked for name, ranked in lists.items() if weights.get(name)}
+        fused = weighted({name: ranked.comparable for name, ranked in lists.items()}, weights)
         if pooled:
             fused = self._pooling(fused, model.pooling if model else PoolingWeights())
         return Ranking(fused, lists, lost)
@@ -279,20 +201,8 @@ class Retriever:
         )
         return Hits(hits, tuple(ranking.lost))
 
-    def _need_model(self) -> VectorModel:
-        if self.model is None:
-            raise NotReady("no model is active: run `lexgraph train`")
-        return self.model
 
-
-def _masked(scores: Scores, mask: Mask | None) -> Scores:
-    return scores if mask is None else np.where(mask, scores, np.float32(-np.inf))
-
-
-def _spread(positions: npt.NDArray[np.intp], known: Scores, n: int) -> Scores:
-    """float32[n]: known scores in their places, and all others just below the lowest of them."""
-    given = known[np.isfinite(known)]
-    below = np.nextafter(given.min(), np.float32(-np.inf)) if len(given) else np.float32(0)
-    spread = np.full(n, below, np.float32)
-    spread[positions] = known
-    return spread
+def _none_answers(lost: Mapping[str, LexgraphError]) -> LexgraphError:
+    """Return the one error there was, or one that says all."""
+    errors = list(lost.values())
+    return errors[0] if len(errors) == 1 else ServerUnavailable("; ".join(map(str, errors)))

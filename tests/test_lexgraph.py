@@ -125,13 +125,13 @@ def test_retry_takes_no_path_and_no_format_beside_it(tmp_path: Path) -> None:
     for more in (["law"], ["--format", "legi"], ["--force"]):
         refused = run(tmp_path, "ingest", "--retry", *more)
         assert refused.returncode == BadQuery.exit_code
-        assert "--retry reads the files that have records in quarantine" in refused.stderr
+        assert "--retry loads the files in quarantine" in refused.stderr
 
 
 def test_search_filters_by_kind_and_jurisdiction(tiny_home: Path) -> None:
     found = [json.loads(run(tiny_home, "search", "farine", "--json", *only).stdout) for only in (["--kind", "code"], [])]
     assert found[0] == found[1]
-    assert run(tiny_home, "search", "farine", "--jurisdiction", "lu").stdout.strip() == "no article answers this"
+    assert run(tiny_home, "search", "farine", "--jurisdiction", "lu").stdout.strip() == "No article matches (jurisdiction lu)."
 
 
 def test_the_canonical_dump_goes_to_a_file_or_the_terminal(tiny_home: Path, tmp_path: Path) -> None:

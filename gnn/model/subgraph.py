@@ -51,10 +51,10 @@ def subgraph_edges(corpus: Corpus, kinds: Sequence[str]) -> SubgraphEdges:
 
 
 def exported_edges(graph: Graph, corpus: Corpus, kinds: Sequence[str], *, through_gds: bool = True) -> SubgraphEdges:
-    """Return the same edges, read from the graph: from a projection of GDS where it answers and has the memory, else by
-    statements.
+    """Return the same edges, read from the graph.
 
-    Both ways give the arrays that `subgraph_edges` makes of the corpus of that graph, element by element.
+    They come from a projection of GDS where it answers and has the memory, else by statements. Both ways give the arrays
+    that `subgraph_edges` makes of the corpus of that graph, element by element.
     """
     n = len(corpus.articles)
     place: Mapping[str, Mapping[str, int]] = {

@@ -37,6 +37,7 @@ class TreeAttention(nn.Module):
     """
 
     def __init__(self, dimensions: int, options: DocumentOptions, dropout: float) -> None:
+        """Make the layers that the options name."""
         super().__init__()
         self.enter = nn.Linear(dimensions, options.hidden)
         self.layers = nn.ModuleList(
@@ -55,6 +56,7 @@ class TreeAttention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
+        """Return ``out``."""
         h = functional.gelu(self.enter(x))
         for layer in self.layers:
             # Computed again on the way back: what a layer holds for every edge is many times what it gives.
@@ -70,6 +72,7 @@ class DocumentTower(nn.Module):
     """
 
     def __init__(self, dimensions: int, options: DocumentOptions, dropout: float) -> None:
+        """Make the parts that the options name."""
         super().__init__()
         self.share = nn.Parameter(torch.tensor(options.section_share)) if options.section_mean else None
         self.down = nn.Linear(dimensions, options.rank, bias=False)
@@ -79,6 +82,7 @@ class DocumentTower(nn.Module):
         self.attention = TreeAttention(dimensions, options, dropout) if options.layers else None
 
     def forward(self, x: Tensor, s: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
+        """Return ``out``."""
         base = x if self.share is None else x + self.share * s
         out = base + self.up(self.down(self.dropout(base)))
         if self.attention is not None:
@@ -94,6 +98,7 @@ class QueryTower(nn.Module):
     """
 
     def __init__(self, dimensions: int, options: QueryOptions, dropout: float) -> None:
+        """Make its two layers; the second starts at zero."""
         super().__init__()
         self.first = nn.Linear(dimensions, options.hidden)
         self.second = nn.Linear(options.hidden, dimensions)
@@ -102,6 +107,7 @@ class QueryTower(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, y: Tensor) -> Tensor:
+        """Return ``out``."""
         inner = functional.gelu(self.first(self.dropout(y)), approximate="tanh")
         return functional.normalize(y + self.second(self.dropout(inner)), dim=-1)
 
@@ -112,6 +118,7 @@ class TwoTowers(nn.Module):
     def __init__(
         self, dimensions: int, articles: int, document: DocumentOptions, query: QueryOptions, dropout: float, temperature: float
     ) -> None:
+        """Make both towers; ``temperature`` is the inverse one to begin with."""
         super().__init__()
         self.document = DocumentTower(dimensions, document, dropout)
         self.query = QueryTower(dimensions, query, dropout)

@@ -49,12 +49,12 @@ class RunReport:
 
 
 def retrain(workspace: Workspace, recipe: Recipe, gate: Gate = Gate()) -> RunReport:
-    """Train the recipe's version for the law and the questions as they are, unless it is the active one already, or was
-    and a person chose another in its place.
+    """Train the recipe's version for the law and the questions as they are, and let it serve where it is no worse.
 
-    The new version is written beside the old; both answer the same questions over the same law; the pointer is flipped
-    only where `gnn.retraining.gate.judge` lets the new one pass. Each run that finds something to do leaves a record in
-    the graph and under ``home/runs``.
+    Nothing is done where it is the active one already, or was and a person chose another in its place. The new version is
+    written beside the old; both answer the same questions over the same law; the pointer is flipped only where
+    `gnn.retraining.gate.judge` lets the new one pass. Each run that finds something to do leaves a record in the graph and
+    under ``home/runs``.
 
     For one job at a time (``store.exclusive("models")``, which the caller holds).
 

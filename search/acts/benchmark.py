@@ -25,7 +25,7 @@ Direction = Literal["down", "up"]
 """From a directive down to the acts that transpose it, or from an act up to its directives."""
 MEASURES = ("R@20", "R@100", "nDCG@20", "R-precision")
 BASES = ("title", "cites")
-"""What a pair is known by: the words of the act's title, or a citation in its metadata."""
+"""Evidence of a pair: the words of the act's title, or a citation in its metadata."""
 FOLDS = 5
 _SEED = 20
 WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5)
@@ -65,7 +65,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What was chosen on training folds: weights of the lists, of the age, its log odds, and the window in years."""
+    """A choice made on training folds: weights of the lists, of the age, its log odds, and the window in years."""
 
     weights: npt.NDArray[np.float64]
     age: float = 0.0
@@ -74,7 +74,7 @@ class Chosen:
 
 
 def read_transpositions(path: Path, position: Mapping[str, int], basis: str, country: str = "lu") -> list[Pair]:
-    """The pairs of one basis whose directive has a text and whose acts are both known.
+    """Return the pairs of one basis whose directive has a text and whose acts are both in ``position``.
 
     Raises:
         MissingFile: there is no such file.
@@ -102,19 +102,19 @@ def read_transpositions(path: Path, position: Mapping[str, int], basis: str, cou
 
 
 def folds_of(directives: Iterable[int], folds: int = FOLDS) -> dict[int, int]:
-    """The fold of each directive: all its pairs stand in that one. From a fixed seed."""
+    """Return the fold of each directive: all its pairs stand in that one. From a fixed seed."""
     order = sorted(set(directives))
     numbers = np.random.default_rng(_SEED).permutation(len(order)) % folds
     return dict(zip(order, numbers.tolist(), strict=True))
 
 
 def relevant_of(pairs: Iterable[Pair], direction: Direction) -> dict[int, list[int]]:
-    """By the position of the act that asks, those that are relevant to it."""
-    found: defaultdict[int, list[int]] = defaultdict(list)
+    """Return, by the position of the act that asks, those that are relevant to it."""
+    relevant_to: defaultdict[int, list[int]] = defaultdict(list)
     for directive, act in pairs:
         asking, relevant = (directive, act) if direction == "down" else (act, directive)
-        found[asking].append(relevant)
-    return dict(found)
+        relevant_to[asking].append(relevant)
+    return dict(relevant_to)
 
 
 def ask(
@@ -126,7 +126,7 @@ def ask(
     scores: Callable[[int, str], Scores],
     names: Sequence[str],
 ) -> list[Asked]:
-    """Every query of a direction with its lists, among the acts of a jurisdiction.
+    """Return every query of a direction with its lists, among the acts of a jurisdiction.
 
     Args:
         scores: float32[a], the scores of a list for the act that asks, by its position and the name of the list.
@@ -154,7 +154,7 @@ def measure(ranks: Ranks) -> dict[str, float]:
 
 
 def fused(query: Asked, chosen: Chosen) -> Scores:
-    """float32[candidates]: the weighted sum of the lists, the age, and the window."""
+    """Return float32[candidates]: the weighted sum of the lists, the age, and the window."""
     used = np.flatnonzero(chosen.weights)
     scores = chosen.weights[used].astype(np.float32) @ query.lists[used]
     if chosen.age:
@@ -170,7 +170,7 @@ def _by_age(years: npt.NDArray[np.float64], ages: Sequence[float]) -> npt.NDArra
 
 
 def learned_ages(asked: Sequence[Asked], without: int | None) -> tuple[float, ...]:
-    """Log odds, by step of `AGE_EDGES`, of the years of the pairs outside a fold against those of all candidates."""
+    """Return log odds, by step of `AGE_EDGES`, of the years of the pairs outside a fold against those of all candidates."""
     steps = len(AGE_EDGES) + 1
     pairs, background = np.full(steps, _SMOOTHING), np.ones(steps)
     for query in asked:
@@ -182,21 +182,21 @@ def learned_ages(asked: Sequence[Asked], without: int | None) -> tuple[float, ..
 
 
 def quality(asked: Sequence[Asked], chosen: Chosen, without: int | None) -> float:
-    """The mean of all measures over the training pairs: those whose directive is not in the fold left out.
+    """Return the mean of all measures over the training pairs: those whose directive is not in the fold left out.
 
     An act of several directives asks for those of the training folds. Its others stay in the list like any act that is not
     known to be relevant: to take them out would be to look at their labels.
     """
     values: list[float] = []
     for query in asked:
-        known = query.relevant[query.folds != without]
-        if len(known):
-            values.append(float(np.mean(list(measure(ranks_in_order(fused(query, chosen), known)).values()))))
+        relevant = query.relevant[query.folds != without]
+        if len(relevant):
+            values.append(float(np.mean(list(measure(ranks_in_order(fused(query, chosen), relevant)).values()))))
     return float(np.mean(values)) if values else 0.0
 
 
 def tune(asked: Sequence[Asked], without: int | None, *, start: Sequence[float], ages: bool = False) -> Chosen:
-    """Weights by coordinate search on the training folds, all but one; None trains on all.
+    """Return weights by coordinate search on the training folds, all but one; None trains on all.
 
     Args:
         start: weights to begin with.
@@ -216,13 +216,13 @@ def tune(asked: Sequence[Asked], without: int | None, *, start: Sequence[float],
 
 
 def tune_window(asked: Sequence[Asked], without: int | None, chosen: Chosen) -> Chosen:
-    """The same with the window of years that is best on the training folds."""
+    """Return the same choice with the window of years that is best on the training folds."""
     windows = [Chosen(chosen.weights, chosen.age, chosen.ages, years) for years in WINDOWS]
     return max(windows, key=lambda option: quality(asked, option, without))
 
 
 def cross_validated(asked: Sequence[Asked], choose: Callable[[int], Chosen]) -> list[dict[str, float]]:
-    """The measures of each query; each pair is ranked by what was chosen without the fold of its directive."""
+    """Return the measures of each query; each pair is ranked by what was chosen without the fold of its directive."""
     ranks = [np.zeros(len(query.relevant), np.int64) for query in asked]
     for fold in range(FOLDS):
         chosen = choose(fold)

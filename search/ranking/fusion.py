@@ -1,6 +1,6 @@
-"""Fusing ranked lists: weighted standard scores where weights were tuned, reciprocal rank fusion elsewhere."""
+"""Fusion of ranking lists by weighted standard scores."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,6 @@ Positions = npt.NDArray[np.intp]
 DEPTH = 1000
 """Length of the head of a list that its mean and spread are taken over."""
 _SAMPLE, _SPARE = 2048, 16
-RECIPROCAL_RANK_K = 60
-"""The constant of Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009, section 2."""
 
 
 def kth_highest(scores: Scores, k: int) -> np.float32:
@@ -75,20 +73,6 @@ def weighted(lists: Mapping[str, Scores], weights: Mapping[str, float]) -> Score
     fused: Scores = np.zeros_like(chosen[0][0])
     for scores, weight in chosen:
         fused += scores * weight
-    return fused
-
-
-def reciprocal_rank(lists: Sequence[Scores], k: int = RECIPROCAL_RANK_K) -> Scores:
-    """The sum over lists of 1 / (k + rank), ranks from 1; a list adds nothing to what it has at -inf.
-
-    What every list has at -inf stays there.
-    """
-    fused = np.zeros(len(lists[0]), np.float32)
-    for scores in lists:
-        ranks = np.empty(len(scores), np.float32)
-        ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-        fused += np.where(np.isfinite(scores), 1 / (k + ranks), np.float32(0))
-    fused[fused == 0] = -np.inf
     return fused
 
 

@@ -1,14 +1,15 @@
-"""Hits, and the ranking lists they were fused from."""
+"""Hits, and the ranking lists that they are fused from."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from schema.errors import LexgraphError
-from search.ranking.fusion import head_of
+from search.ranking.fusion import head_of, standard_scores
 
 Scores = npt.NDArray[np.float32]
 Matrix = npt.NDArray[np.float32]
@@ -31,19 +32,33 @@ class Hit:
     places: dict[str, Place]
 
 
-@dataclass(frozen=True, eq=False)
-class RankedList:
-    """One list before fusion: scores of all articles (-inf: filtered out), and the highest of them, ascending."""
+class RankingList:
+    """One list before fusion.
 
-    scores: Scores
-    head: Scores
+    Attributes:
+        scores: float32[n], of all articles; -inf: filtered out.
 
-    @classmethod
-    def of(cls, scores: Scores) -> "RankedList":
-        return cls(scores, head_of(scores))
+    Args:
+        head: the highest scores, ascending, where they are known; else `head_of` them.
+        comparable: float32[n], the scores as fusion adds them, where they are known; else `standard_scores`.
+    """
+
+    def __init__(self, scores: Scores, head: Scores | None = None, comparable: Scores | None = None) -> None:
+        self.scores = scores
+        self._head, self._comparable = head, comparable
+
+    @cached_property
+    def head(self) -> Scores:
+        """The highest scores, ascending."""
+        return head_of(self.scores) if self._head is None else self._head
+
+    @cached_property
+    def comparable(self) -> Scores:
+        """float32[n]: scores that those of other lists can be added to."""
+        return standard_scores(self.scores, self.head) if self._comparable is None else self._comparable
 
     def places(self, page: npt.NDArray[np.intp]) -> list[Place | None]:
-        """The place of each article of a page; None below the head of the list."""
+        """Return the place of each article of a page; None below the head of the list."""
         ranks = len(self.head) - np.searchsorted(self.head, self.scores[page], side="right") + 1
         scores = self.scores[page]
         within = (ranks <= len(self.head)) & (scores >= self.head[0]) if len(self.head) else np.zeros(len(page), bool)
@@ -74,5 +89,5 @@ class Ranking:
     """
 
     scores: Scores
-    lists: dict[str, RankedList]
+    lists: Mapping[str, RankingList]
     lost: Mapping[str, LexgraphError] = field(default_factory=dict)

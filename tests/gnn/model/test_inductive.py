@@ -17,7 +17,7 @@ from cypher.engines.open import open_store
 from docker.elasticsearch_server import ElasticsearchServer
 from docker.neo4j_server import Neo4jServer
 from gnn.model.document_tower_numpy import DocumentWeights
-from gnn.model.inductive import FEATURES, embedded
+from gnn.model.inductive import FEATURES, can_extend, embedded
 from gnn.model.subgraph import EDGE_KINDS
 from gnn.model.two_towers import DocumentTower
 from gnn.recipe import DocumentOptions
@@ -73,6 +73,11 @@ def test_known_law_is_embedded_as_it_was_trained(tmp_path: Path) -> None:
     for name, rows in (("articles", nodes[:n]), ("sections", nodes[n:])):
         cosines = (np.load(folder / f"{name}.npy") * rows).sum(axis=1)
         assert cosines.min() > 1 - 2e-3, name
+
+
+def test_the_plain_encoder_of_a_comparison_has_no_layers_to_embed_new_law_with(tmp_path: Path) -> None:
+    DocumentWeights({}, 1).save(tmp_path)
+    assert not can_extend(tmp_path)
 
 
 def eventually(holds: Callable[[], bool]) -> None:

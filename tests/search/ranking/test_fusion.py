@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from search.ranking.fusion import DEPTH, Scores, head_of, kth_highest, reciprocal_rank, standard_scores, top, weighted
+from search.ranking.fusion import DEPTH, Scores, head_of, kth_highest, standard_scores, top, weighted
 
 OUT = -np.inf
 ANY_SCORES = arrays(np.float32, st.integers(1, 40), elements=st.sampled_from([OUT, -3.0, -1.0, 0.0, 0.5, 2.0, 7.0]))
@@ -59,21 +59,6 @@ def test_a_weighted_sum_leaves_out_lists_without_a_weight() -> None:
     assert lists["a"].tolist() == [1, 2], "the lists themselves stay as they are"
     with pytest.raises(ValueError, match="no list has a weight"):
         weighted(lists, {"d": 1})
-
-
-def test_reciprocal_ranks_are_summed_over_lists() -> None:
-    fused = reciprocal_rank([scores(3, 1, 2), scores(1, 2, 3)], k=60)
-    np.testing.assert_allclose(fused, [1 / 61 + 1 / 63, 1 / 63 + 1 / 62, 1 / 62 + 1 / 61], rtol=1e-6)
-
-
-def test_in_reciprocal_ranks_ties_go_by_position_and_what_is_out_stays_out() -> None:
-    fused = reciprocal_rank([scores(1, 1, OUT), scores(2, 2, OUT)])
-    np.testing.assert_allclose(fused, [2 / 61, 2 / 62, OUT], rtol=1e-6)
-
-
-def test_an_article_that_one_list_lacks_is_ranked_by_the_other() -> None:
-    """A list of words and one of vectors: what only the second has is an answer all the same."""
-    assert reciprocal_rank([scores(OUT, 2, OUT), scores(3, 1, OUT)]).tolist() == pytest.approx([1 / 61, 1 / 61 + 1 / 62, OUT])
 
 
 @given(ANY_SCORES, st.integers(-1, 45))

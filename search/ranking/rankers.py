@@ -1,0 +1,191 @@
+"""Rankers: each is asked a query and gives ranking lists, which `search.retrieval` fuses."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from schema.errors import BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
+from schema.filter import Filter
+from search.corpus.corpus import Corpus, Mask
+from search.ranking.fusion import standard_scores
+from search.ranking.hits import RankingList, Scores
+from search.text.protocol import Lexical
+from search.vectors.model import Encode, VectorModel
+from search.vectors.principal_axes import WORTH_A_GLANCE, CoarseSearch
+
+TEXT, VECTORS = "text", "vectors"
+"""What an answer can lack: the lists of the text index, that of the vectors."""
+AWAY = (ServerUnavailable, QueryTimeout, NotReady, BadSetting)
+"""Errors of one ranker while the others answer; the last, where a server refuses the password."""
+Lists = Mapping[str, RankingList]
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """A query as rankers are asked it.
+
+    Attributes:
+        mask: bool[n], the articles that pass the filter; None where all do.
+        encode: of the model, where there is one.
+        nearest: articles that a vector search on a server is asked for.
+    """
+
+    text: str
+    filter: Filter
+    mask: Mask | None
+    encode: Encode | None
+    nearest: int
+
+    @cached_property
+    def vector(self) -> npt.NDArray[np.float32]:
+        """float32[d]: the embedding of the query, made when it is first needed."""
+        assert self.encode is not None, "only the rankers of a model need it"
+        return self.encode([self.text])[0]
+
+    def ranked(self, scores: Scores) -> RankingList:
+        """Return the ranking list of scores, float32[n], with -inf where the filter leaves an article out."""
+        return RankingList(self.masked(scores))
+
+    def masked(self, scores: Scores) -> Scores:
+        """Return scores with -inf where the filter leaves an article out."""
+        return scores if self.mask is None else np.where(self.mask, scores, np.float32(-np.inf))
+
+
+class Ranker(Protocol):
+    """A way to rank articles."""
+
+    @property
+    def needs(self) -> str:
+        """Name of what it cannot do without (`TEXT`, `VECTORS`); empty where it cannot fail."""
+        ...
+
+    def ask(self, query: Query) -> Callable[[], Lists]:
+        """Begin to rank; the lists, or what went wrong, come when the result is called."""
+        ...
+
+
+def gather(rankers: Sequence[Ranker], query: Query) -> tuple[dict[str, RankingList], dict[str, LexgraphError]]:
+    """Return the lists of the rankers that answer, in their order, and the errors of those that do not.
+
+    All are asked before the first answer is waited for, so that a server works while the others do.
+    """
+    lists: dict[str, RankingList] = {}
+    lost: dict[str, LexgraphError] = {}
+    for ranker, answer in [(ranker, ranker.ask(query)) for ranker in rankers]:
+        try:
+            lists |= answer()
+        except AWAY as error:
+            lost[ranker.needs] = error
+    return lists, lost
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """BM25 over articles, and over whole sections."""
+
+    lexical: Lexical
+    needs: str = TEXT
+
+    def ask(self, query: Query) -> Callable[[], Lists]:
+        """Rank by words."""
+        return lambda: {name: query.ranked(scores) for name, scores in self.lexical.lists(query.text, query.filter).items()}
+
+
+@dataclass(frozen=True, eq=False)
+class ArticleWords:
+    """BM25 over articles alone; an article without a word of the query is no answer."""
+
+    lexical: Lexical
+    needs: str = TEXT
+
+    def ask(self, query: Query) -> Callable[[], Lists]:
+        """Rank by words."""
+
+        def answer() -> Lists:
+            scores = self.lexical.lists(query.text, query.filter)["bm25"]
+            return {"bm25": query.ranked(np.where(scores > 0, scores, np.float32(-np.inf)))}
+
+        return answer
+
+
+class Vectors:
+    """The scaled cosine of embeddings with the query's, and the article's bias.
+
+    Args:
+        alone: whether no other list decides: then an article without an embedding is no answer.
+        coarse: of the model's articles, where it was made already.
+    """
+
+    needs = VECTORS
+
+    def __init__(self, model: VectorModel, *, alone: bool = False, coarse: CoarseSearch | None = None) -> None:
+        self._model = model
+        self.coarse = coarse
+        if coarse is None and model.nearest is None and len(model.articles) >= WORTH_A_GLANCE:
+            self.coarse = CoarseSearch.over(model.articles)
+        # Beside other lists an article without an embedding has cosine 0 with any query: they decide on it.
+        finite = np.isfinite(model.bias)
+        neutral = np.float32(np.median(model.bias[finite])) if finite.any() else np.float32(0)
+        self._bias = model.bias if alone else np.where(finite, model.bias, neutral)
+
+    def ask(self, query: Query) -> Callable[[], Lists]:
+        """Rank by embeddings; a server begins at once."""
+        model, vector, bias = self._model, query.vector, self._bias
+        if model.nearest is not None:
+            answer = model.nearest(vector, query.filter, query.nearest)
+            return lambda: {"vector": query.ranked(_spread(*answer(), len(bias)))}
+        if self.coarse is not None:
+            scores = self.coarse.scores(vector, model.scale, bias, query.mask)
+        else:
+            scores = model.articles @ vector
+            scores *= np.float32(model.scale)
+            scores += bias
+        return lambda: {"vector": query.ranked(scores)}
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Votes of the nearest training questions."""
+
+    model: VectorModel
+    needs: str = ""
+
+    def ask(self, query: Query) -> Callable[[], Lists]:
+        """Rank by votes, which are comparable as they are."""
+
+        def answer() -> Lists:
+            assert self.model.questions is not None
+            votes = query.masked(self.model.questions.votes(query.vector, len(self.model.bias)))
+            return {"questions": RankingList(votes, np.sort(votes[votes > 0]), votes)}
+
+        return answer
+
+
+class Authority:
+    """PageRank of articles, which says nothing of a query: made comparable once, over all articles."""
+
+    needs = ""
+
+    def __init__(self, corpus: Corpus) -> None:
+        authority = np.log(corpus.authority)
+        ascending = np.sort(authority)
+        self._scores = standard_scores(authority, ascending)
+        self._head = np.sort(standard_scores(ascending, ascending))
+
+    def ask(self, query: Query) -> Callable[[], Lists]:
+        """Rank by authority."""
+        scores = query.masked(self._scores)
+        return lambda: {"authority": RankingList(scores, self._head, scores)}
+
+
+def _spread(positions: npt.NDArray[np.intp], given: Scores, n: int) -> Scores:
+    """Return float32[n]: the given scores in their places, and all others just below the lowest of them."""
+    finite = given[np.isfinite(given)]
+    below = np.nextafter(finite.min(), np.float32(-np.inf)) if len(finite) else np.float32(0)
+    spread = np.full(n, below, np.float32)
+    spread[positions] = given
+    return spread
