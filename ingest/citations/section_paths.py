@@ -11,22 +11,10 @@ Parts = tuple[str, ...]
 """The numbered parts of headings from the outermost inwards: ``("partie-1", "livre-2", "titre-3")``."""
 
 _KINDS = {"part": "partie", "title": "titre", "chapter": "chapitre", "book": "livre", "subsection": "sous-section"}
-_WORDS = {
-    "premier": 1,
-    "premiere": 1,
-    "ier": 1,
-    "1er": 1,
-    "1re": 1,
-    "deuxieme": 2,
-    "second": 2,
-    "seconde": 2,
-    "troisieme": 3,
-    "quatrieme": 4,
-    "cinquieme": 5,
-    "sixieme": 6,
-    "septieme": 7,
-    "huitieme": 8,
-}
+_NUMERALS = """
+    premier premiere ier 1er 1re; deuxieme second seconde; troisieme; quatrieme; cinquieme; sixieme; septieme; huitieme
+"""
+_WORDS = {word: n for n, words in enumerate(_NUMERALS.split(";"), 1) for word in words.split()}
 _LONGEST_CHAIN = 9
 _ROMAN = re.compile(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _DECREES = "partie-reglementaire"

@@ -4,7 +4,7 @@ Nothing here reads the graph or writes to it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cypher.graph import Row
@@ -212,14 +212,6 @@ class Planner:
             tuple(self._questions),
             self._report,
         )
-
-
-def plan(precedence: Precedence, stored_acts: Mapping[str, Row], readings: Iterable[ReadSource]) -> Plan:
-    """Return what a load writes of what was read, into a graph with these acts."""
-    planner = Planner(precedence, stored_acts)
-    for reading in readings:
-        planner.take(reading)
-    return planner.plan()
 
 
 def _each_once(reading: ReadSource, rejected: list[Rejected]) -> list[ReadAct]:

@@ -18,7 +18,7 @@ from ingest.loading.questions import read_questions
 from ingest.readers.support.act_builder import TreeBuilder
 from ingest.readers.support.decode import starts_with
 from ingest.readers.support.errors import Unreadable
-from ingest.readers.support.json_lines import Json, csv_rows, first_object, parsed_lines, text_of, trees_of_lines
+from ingest.readers.support.json_lines import Json, csv_rows, first_object, json_lines, parsed, text_of, trees_of_lines
 from schema.errors import BadSource
 from schema.identifiers import act_id, plain_name, slug
 from schema.records import Act, ActTree, Question, Read, Rejected
@@ -123,7 +123,7 @@ def _questions(path: Path) -> Iterator[Read]:
 
 def _queries(path: Path) -> Iterator[tuple[str, str, str] | Rejected]:
     """Identifier, text and description of each query."""
-    return parsed_lines(path, lambda _, row: _query(row))
+    return parsed(json_lines(path), path.name, lambda _, row: _query(row))
 
 
 def _query(row: Json) -> tuple[str, str, str]:
