@@ -1,9 +1,7 @@
 """Citations found in running text against the links that the publishers themselves set, link by link.
 
-A fixed sample of articles of the four codes: their links are taken away, and found again in the plain text. With
-``--luxembourg FOLDER`` (the Markdown of legalize-lu) the same for the ELI links of Luxembourg's acts, which name whole
-acts. ``--examples`` prints the commonest misses and a sample of what is found where the publisher has no link, to be
-read. The package `metslesliens` is measured beside where it is installed.
+A fixed sample of articles of the four codes: their links are taken away, and found again in the plain text; the same for
+the ELI links of Luxembourg's acts, which name whole acts. The package `metslesliens` is measured beside where it is installed.
 """
 
 import random
@@ -17,19 +15,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
-
-from bench.reporting import report, run  # noqa: E402
-from ingest.citations.act_names import act_names_at  # noqa: E402
-from ingest.citations.context import contexts  # noqa: E402
-from ingest.citations.find import find_references  # noqa: E402
-from ingest.citations.reference import Context, Reference  # noqa: E402
-from ingest.citations.resolve import LawIndex  # noqa: E402
-from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
-from ingest.readers.legi import FILE_PATTERN, read_act  # noqa: E402
-from schema.identifiers import normal_number  # noqa: E402
-from schema.records import Act, ActTree, Article  # noqa: E402
-from schema.settings import load_settings  # noqa: E402
+from bench.reporting import Figures
+from ingest.citations.act_names import act_names_at
+from ingest.citations.context import contexts
+from ingest.citations.find import find_references
+from ingest.citations.reference import Context, Reference
+from ingest.citations.resolve import LawIndex
+from ingest.fetching.npm import LEGI_DATA, fetch
+from ingest.readers.legi import FILE_PATTERN, read_act
+from schema.identifiers import normal_number
+from schema.records import Act, ActTree, Article
+from schema.settings import load_settings
 
 SEED, ARTICLES, ACTS, EXAMPLES, MISSES = 20260, 3000, 900, 100, 20
 EXPLAINED = {
@@ -89,8 +85,8 @@ class Tally:
         }
 
 
-def main() -> None:
-    """Measure and print."""
+def measure(luxembourg: Path | None, *, examples: bool) -> Figures:
+    """Measure; ``luxembourg`` is the folder of legalize-lu, ``examples`` prints what is to be read."""
     folder = fetch(LEGI_DATA, load_settings().home / "sources")
     trees = [read_act(path) for path in sorted(folder.glob(FILE_PATTERN))]
     index = LawIndex.of(trees)
@@ -107,14 +103,12 @@ def main() -> None:
         figures |= {
             f"metslesliens_{name}": value for name, value in beside.figures().items() if name in ("found", "same", "more", "ms")
         }
-    if "--luxembourg" in sys.argv:
-        luxembourg = _luxembourg(Path(sys.argv[sys.argv.index("--luxembourg") + 1]))
-        figures |= luxembourg.figures("lu_") | {"lu_ambiguous": luxembourg.ambiguous / max(1, luxembourg.found)}
-        tallies["Luxembourg"] = luxembourg
-    report("Citations in running text", figures, EXPLAINED)
-    if "--examples" in sys.argv:
-        for title, tally in tallies.items():
-            _print_examples(title, tally)
+    if luxembourg is not None:
+        tally = tallies["Luxembourg"] = _luxembourg(luxembourg)
+        figures |= tally.figures("lu_") | {"lu_ambiguous": tally.ambiguous / max(1, tally.found)}
+    for title, tally in tallies.items() if examples else ():
+        _print_examples(title, tally)
+    return Figures("Citations in running text", figures, EXPLAINED)
 
 
 Placed = tuple[Article, Context, list[Link]]
@@ -342,7 +336,3 @@ def _print_examples(title: str, tally: Tally) -> None:
     print(f"\n{title}: {len(tally.more)} without a link (and {tally.relative} relative ones), {EXAMPLES} of them")
     for place, line in enumerate(random.Random(SEED).sample(tally.more, min(EXAMPLES, len(tally.more))), start=1):
         print(f"  {place}. {line}")
-
-
-if __name__ == "__main__":
-    run(main)

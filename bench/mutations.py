@@ -2,7 +2,7 @@
 
 Small texts of each format are mutated (cut off, bytes flipped, bombs of YAML and XML, enormous lines, wrong encodings, path
 tricks, values of other types) and read in a process with limits on time and memory; what it reads is fingerprinted and
-quarantined as a load would. ``--count 10000`` files a reader (200 without it), ``--reader NAME`` one reader alone.
+quarantined as a load would.
 """
 
 import json
@@ -23,19 +23,14 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, cast
 
-from rich.console import Console
-
-sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
-
-from bench.reporting import report, run  # noqa: E402
-from cli.tables import rows_table  # noqa: E402
-from ingest.loading.quarantine import write_quarantine  # noqa: E402
-from ingest.loading.spool import law_sha256, tree_sha256  # noqa: E402
-from ingest.sources import FORMATS, Format  # noqa: E402
-from schema.errors import BadQuery, BadSource, LexgraphError, MissingFile  # noqa: E402
-from schema.identifiers import MAX_LENGTH  # noqa: E402
-from schema.records import Question, Rejected, Remark  # noqa: E402
-from tests.support.small_texts import WRITTEN, write_format  # noqa: E402
+from bench.reporting import Figures
+from ingest.loading.quarantine import write_quarantine
+from ingest.loading.spool import law_sha256, tree_sha256
+from ingest.sources import FORMATS, Format
+from schema.errors import BadQuery, BadSource, LexgraphError, MissingFile
+from schema.identifiers import MAX_LENGTH
+from schema.records import Question, Rejected, Remark
+from tests.support.small_texts import WRITTEN, write_format
 
 LIMIT_S = 10
 """A file that takes longer to read hangs: each is at most a few megabytes."""
@@ -322,37 +317,31 @@ def _reader_process(name: str, folder: Path) -> "Generator[Connection[int, tuple
         process.join()
 
 
-def main() -> None:
-    """Mutate, read, print."""
-    arguments = sys.argv[1:]
-    count = int(arguments[arguments.index("--count") + 1]) if "--count" in arguments else 200
-    only = arguments[arguments.index("--reader") + 1] if "--reader" in arguments else None
-    chosen = [format for format in FORMATS if only in (None, format.name)]
+def measure(count: int, reader: str | None) -> Figures:
+    """Mutate and read ``count`` files for a reader, or for each.
+
+    Raises:
+        BadQuery: there is no such reader.
+        LexgraphError: some were neither read nor refused.
+    """
+    chosen = [format for format in FORMATS if reader in (None, format.name)]
     if not chosen:
-        raise BadQuery(f"no such reader: {only} (readers: {', '.join(f.name for f in FORMATS)})")
-    figures: dict[str, dict[str, float]] = {}
+        raise BadQuery(f"Unknown reader {reader}; there are: {', '.join(f.name for f in FORMATS)}")
+    figures: dict[str, float] = {}
     wrong = 0
     for format in chosen:
         began = time.perf_counter()
         tally = tally_of(format, count)
-        figures[format.name] = {kind: tally.outcomes[kind] for kind in _KINDS} | {
-            "slowest_s": tally.slowest_s,
-            "peak_mib": tally.peak_mib,
-            "per_minute": 60 * count / (time.perf_counter() - began),
-        }
+        row = {kind: tally.outcomes[kind] for kind in _KINDS} | {"slowest_s": tally.slowest_s, "peak_mib": tally.peak_mib}
+        row["per_minute"] = 60 * count / (time.perf_counter() - began)
+        figures |= {f"{format.name}_{kind}": value for kind, value in row.items()}
         wrong += len(tally.examples)
         for example in tally.examples[:20]:
             print(f"bench: {example}", file=sys.stderr)
-    if "--json" in arguments:
-        report("", {f"{name}_{kind}": value for name, row in figures.items() for kind, value in row.items()}, {})
-    else:
-        columns = ("reader", *next(iter(figures.values())))
-        rows = [(name, *(f"{value:,.4g}" for value in row.values())) for name, row in figures.items()]
-        console = Console(width=120, highlight=False)
-        console.print(rows_table(f"{count:,} mutated files a reader", columns, rows))
-        console.print("\n".join(f"{kind}: {told}" for kind, told in _KINDS.items()))
     if wrong:
         raise LexgraphError(f"{wrong} files were neither read nor refused")
+    explained = {name: next((text for kind, text in _KINDS.items() if name.endswith(kind)), "") for name in figures}
+    return Figures(f"{count:,} mutated files a reader", figures, explained)
 
 
 _KINDS = {
@@ -364,7 +353,3 @@ _KINDS = {
     "hung": f"files that took more than {LIMIT_S} seconds",
     "grown": f"files that took more than {LIMIT_BYTES >> 30} GiB",
 }
-
-
-if __name__ == "__main__":
-    run(main)

@@ -1,15 +1,13 @@
 """Lexgraph on a real Neo4j server beside the shortest loop that could do it, and beside neo4j-graphrag, in one run.
 
 Starts a server of its own (Maven and a JDK are needed) and stops it in the end. Needs the French codes and a trained model:
-``make demo`` first. What is loaded is parsed beforehand: Lexgraph gets records, the others get their rows ready-made. ``--quick``
-takes the smallest code, a few questions and a server that is not warm yet, to see that it works.
+``make demo`` first. What is loaded is parsed beforehand: Lexgraph gets records, the others get their rows ready-made.
 """
 
 import asyncio
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,47 +15,47 @@ from pathlib import Path
 from typing import Any, LiteralString, cast
 
 import numpy as np
+from neo4j import Driver, GraphDatabase
+from neo4j_graphrag.components.kg_writer import Neo4jWriter
+from neo4j_graphrag.components.types import Neo4jGraph, Neo4jNode, Neo4jRelationship
+from neo4j_graphrag.retrievers import HybridRetriever
 
-sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
-
-from neo4j import Driver, GraphDatabase  # noqa: E402, I001
-from neo4j_graphrag.components.kg_writer import Neo4jWriter  # noqa: E402
-from neo4j_graphrag.components.types import Neo4jGraph, Neo4jNode, Neo4jRelationship  # noqa: E402
-from neo4j_graphrag.retrievers import HybridRetriever  # noqa: E402
-
-from bench.reporting import report, run  # noqa: E402
-from cypher.engines.ladybug import EmbeddedStore  # noqa: E402
-from cypher.engines.neo4j import Neo4jStore  # noqa: E402
-from cypher.engines.neo4j_errors import Server  # noqa: E402
-from cypher.engines.neo4j_vectors import index_of  # noqa: E402
-from docker.maven import NEO4J_5, NEO4J_2026, Product  # noqa: E402
-from docker.neo4j_server import Neo4jServer  # noqa: E402
-from gnn.versions.active import active_id, served_model  # noqa: E402
-from gnn.versions.files import load_model, trained_bound  # noqa: E402
-from ingest.citations.link import KnownLaw, link  # noqa: E402
-from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
-from cypher.rows import row_of  # noqa: E402
-from ingest.loading.load import LoadOptions, load_acts  # noqa: E402
-from ingest.loading.questions import read_questions  # noqa: E402
-from ingest.readers.legi import FILE_PATTERN, read_act  # noqa: E402
-from schema.errors import NotReady  # noqa: E402
-from schema.identifiers import act_of  # noqa: E402
-from schema.records import ActTree, SourceFile  # noqa: E402
-from schema.settings import load_settings  # noqa: E402
-from search.evaluation import measure, ranks_of  # noqa: E402
-from search.questions import judged, of_split  # noqa: E402
-from search.retrieval import Retriever  # noqa: E402
-from search.text.index import open_text_index  # noqa: E402
-from search.text.options import Bm25Options  # noqa: E402
-from search.vectors.neo4j import filter_rows, for_cosine  # noqa: E402
+from bench.reporting import Figures
+from cypher.batches import BATCH, batches
+from cypher.engines.ladybug import EmbeddedStore
+from cypher.engines.neo4j import Neo4jGraph as ServedGraph
+from cypher.engines.neo4j import Neo4jStore
+from cypher.engines.neo4j_errors import Server
+from cypher.engines.neo4j_vectors import index_of
+from cypher.rows import row_of
+from docker.maven import NEO4J_5, NEO4J_2026, Product
+from docker.neo4j_server import Neo4jServer
+from gnn.versions.active import active_id, served_model
+from gnn.versions.files import load_model, trained_bound
+from ingest.citations.link import KnownLaw, link
+from ingest.fetching.npm import LEGI_DATA, fetch
+from ingest.loading.load import LoadOptions, load_acts
+from ingest.loading.questions import read_questions
+from ingest.readers.legi import FILE_PATTERN, read_act
+from schema.errors import NotReady
+from schema.identifiers import act_of
+from schema.records import ActTree, SourceFile
+from schema.settings import load_settings
+from search.corpus.corpus import Corpus
+from search.evaluation import Judged, ranks_of
+from search.evaluation import measure as measures
+from search.questions import judged, of_split
+from search.retrieval import Retriever
+from search.text.index import open_text_index
+from search.text.options import Bm25Options
+from search.vectors.model import VectorModel
+from search.vectors.neo4j import filter_rows, for_cosine
 
 _APOC = tuple(f"org.neo4j.procedure:{name}:5.26.19" for name in ("apoc-core", "apoc-common"))
 WITH_APOC = replace(NEO4J_5, name="Neo4j-APOC", plugins=(*NEO4J_5.plugins, *_APOC))
 """neo4j-graphrag's writer needs APOC, which Maven Central has for 5.26: the loads are measured there."""
 HITS = 100
-BATCH = 2000
-QUICK = "--quick" in sys.argv
-ROUNDS = 1 if QUICK else 3
+ROUNDS = 3
 """Every loader has its best time of so many: a server is slow until its Java has compiled what it does."""
 EXPLAINED = {
     "articles": "articles loaded",
@@ -87,22 +85,22 @@ class Plain:
     edges: dict[tuple[str, str, str], list[dict[str, Any]]]
 
 
-def main() -> None:
-    """Measure and print."""
+def measure(*, quick: bool) -> Figures:
+    """Measure; ``quick`` takes the smallest code, a few questions and a server that is not warm yet."""
     settings = load_settings()
     folder = fetch(LEGI_DATA, settings.home / "sources")
     paths = sorted(folder.glob(FILE_PATTERN))
-    if QUICK:
+    if quick:
         paths = [min(paths, key=lambda path: path.stat().st_size)]
     trees = {path: read_act(path) for path in paths}
     plain = as_rows(list(trees.values()))
     figures: dict[str, float] = {}
     with _served(WITH_APOC) as (server, store, driver):
-        figures |= measured_loads(server, store, driver, trees, plain)
+        figures |= measured_loads((server, store, driver), trees, plain, 1 if quick else ROUNDS)
     with _served(NEO4J_2026) as (_, store, driver):
         load_acts(store, _sources(trees), lambda path: [trees[path]], LoadOptions(workers=1))
-        figures |= measured_queries(store, driver)
-    report("Neo4j", figures, EXPLAINED)
+        figures |= measured_queries(store, driver, 5 if quick else None)
+    return Figures("Neo4j", figures, EXPLAINED)
 
 
 @contextmanager
@@ -165,10 +163,10 @@ def load_bare(driver: Driver, plain: Plain) -> None:
     for label in plain.nodes:
         _run(driver, f"CREATE CONSTRAINT IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE")
     for label, rows in plain.nodes.items():
-        for batch in _batches(rows):
+        for batch in batches(rows):
             _run(driver, f"UNWIND $rows AS row CREATE (n:{label}) SET n = row", batch)
     for (kind, a, b), rows in plain.edges.items():
-        for batch in _batches(rows):
+        for batch in batches(rows):
             statement = f"UNWIND $rows AS row MATCH (a:{a} {{id: row.a}}) MATCH (b:{b} {{id: row.b}}) CREATE (a)-[e:{kind}]->(b)"
             _run(driver, f"{statement} SET e = row.p", batch)
 
@@ -196,15 +194,16 @@ def load_graphrag(driver: Driver, plain: Plain) -> float:
 
 
 def measured_loads(
-    server: Neo4jServer, store: Neo4jStore, driver: Driver, trees: dict[Path, ActTree], plain: Plain
+    served: tuple[Neo4jServer, Neo4jStore, Driver], trees: dict[Path, ActTree], plain: Plain, rounds: int
 ) -> dict[str, float]:
     """Each loader in turn into the same server, emptied before."""
+    server, store, driver = served
     sources = _sources(trees)
     bare: list[float] = []
     own: list[float] = []
     graphrag: list[float] = []
     graphs: list[list[Any]] = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         server.wipe()
         bare.append(_seconds(lambda: load_bare(driver, plain)))
         server.wipe()
@@ -224,8 +223,8 @@ def measured_loads(
     }
 
 
-def measured_queries(store: Neo4jStore, driver: Driver) -> dict[str, float]:
-    """Vectors of the trained model on the server, then both retrievers, query by query."""
+def measured_queries(store: Neo4jStore, driver: Driver, most: int | None) -> dict[str, float]:
+    """Write the vectors of the trained model to the server, then ask both retrievers at most so many questions."""
     settings = load_settings()
     home = settings.home
     # Queries go the way of the API's: with its time limit.
@@ -234,48 +233,57 @@ def measured_queries(store: Neo4jStore, driver: Driver) -> dict[str, float]:
         if model_id is None:
             raise NotReady("no model is active: run `lexgraph train`")
         index = open_text_index(home, trained.rows("graph_row")[0]["corpus_sha256"], Bm25Options())
-        asked = judged(index.corpus, of_split(read_questions(trained, "service-public"), "random", "test"))
-        asked = asked[:5] if QUICK else asked
-        vectors = graph.vectors
-        loaded = {row["id"] for row in graph.rows("acts")}
-        corpus, model = index.corpus, load_model(home, model_id, index.corpus)
-        stored = for_cosine(model.articles, model.bias, model.scale, trained_bound(home, model_id, model.scale))
-        vectors.write_filters(filter_rows(corpus))
-        there = [i for i, id in enumerate(corpus.articles) if not QUICK or act_of(id) in loaded]
-        pairs = (
-            ("Article", [corpus.articles[i] for i in there], stored[there]),
-            ("Section", corpus.sections, np.asarray(model.sections)),
-        )
-        written = sum(_seconds(partial(vectors.write, model_id, *pair)) for pair in pairs)
-        built = sum(_seconds(partial(vectors.build, model_id, label, matrix.shape[1])) for label, _, matrix in pairs)
+        asked = judged(index.corpus, of_split(read_questions(trained, "service-public"), "random", "test"))[:most]
+        figures = _vectors_written(graph, load_model(home, model_id, index.corpus), index.corpus)
         _run(
             driver,
             "CREATE FULLTEXT INDEX article_text IF NOT EXISTS FOR (n:Article) ON EACH [n.text, n.heading, n.number] "
             "OPTIONS {indexConfig: {`fulltext.analyzer`: 'french'}}",
         )
         _run(driver, "CALL db.awaitIndexes(600)")
-        retriever = Retriever(index, served_model(home, served, corpus, model_id), max_query_characters=1 << 20)
+        model = served_model(home, served, index.corpus, model_id)
+        retriever = Retriever(index, model, max_query_characters=1 << 20)
         peer = HybridRetriever(driver, index_of(model_id, "Article"), "article_text", return_properties=["id"])
-        position = corpus.article_position
-        own, other = np.zeros(len(asked)), np.zeros(len(asked))
-        recalls: list[tuple[float, float]] = []
-        for warm in (True, False):
-            for i, question in enumerate(asked[:10] if warm else asked):
-                began = time.perf_counter()
-                hits = retriever.search(question.query, first=HITS)
-                own[i] = time.perf_counter() - began
-                began = time.perf_counter()
-                vector = [*model.encode([question.query])[0].tolist(), 1.0, 0.0]
-                # The user's words as Lucene reads them: the peer hands them on as they are.
-                found = peer.get_search_results(query_text=_escaped(question.query), query_vector=vector, top_k=HITS)
-                other[i] = time.perf_counter() - began
-                if not warm:
-                    theirs = [position[_id(record)] for record in found.records]
-                    recalls.append((_recall([h.position for h in hits], question), _recall(theirs, question)))
+        _asked(retriever, peer, asked[:10])  # warm
+        return figures | _asked(retriever, peer, asked)
+
+
+def _vectors_written(graph: ServedGraph, model: VectorModel, corpus: Corpus) -> dict[str, float]:
+    """Write a model's vectors of the law that the server holds, and build their indexes."""
+    vectors = graph.vectors
+    acts = {row["id"] for row in graph.rows("acts")}
+    stored = for_cosine(model.articles, model.bias, model.scale, trained_bound(load_settings().home, model.id, model.scale))
+    vectors.write_filters(filter_rows(corpus))
+    held = [i for i, id in enumerate(corpus.articles) if act_of(id) in acts]
+    pairs = (
+        ("Article", [corpus.articles[i] for i in held], stored[held]),
+        ("Section", corpus.sections, np.asarray(model.sections)),
+    )
+    return {
+        "vectors_s": sum(_seconds(partial(vectors.write, model.id, *pair)) for pair in pairs),
+        "vector_index_s": sum(_seconds(partial(vectors.build, model.id, label, m.shape[1])) for label, _, m in pairs),
+    }
+
+
+def _asked(retriever: Retriever, peer: HybridRetriever, asked: Sequence[Judged]) -> dict[str, float]:
+    """Ask both retrievers, question by question."""
+    position = retriever.corpus.article_position
+    assert retriever.model is not None
+    own, other = np.zeros(len(asked)), np.zeros(len(asked))
+    recalls: list[tuple[float, float]] = []
+    for i, question in enumerate(asked):
+        began = time.perf_counter()
+        hits = retriever.search(question.query, first=HITS)
+        own[i] = time.perf_counter() - began
+        began = time.perf_counter()
+        vector = [*retriever.model.encode([question.query])[0].tolist(), 1.0, 0.0]
+        # The user's words as Lucene reads them: the peer hands them on as they are.
+        found = peer.get_search_results(query_text=_escaped(question.query), query_vector=vector, top_k=HITS)
+        other[i] = time.perf_counter() - began
+        theirs = [position[_id(record)] for record in found.records]
+        recalls.append((_recall([hit.position for hit in hits], question), _recall(theirs, question)))
     ours, theirs = (100 * float(np.mean(side)) for side in zip(*recalls, strict=True))
     return {
-        "vectors_s": written,
-        "vector_index_s": built,
         "questions": len(asked),
         "hybrid_median_ms": 1000 * float(np.median(own)),
         "hybrid_p95_ms": 1000 * float(np.percentile(own, 95)),
@@ -290,7 +298,7 @@ def measured_queries(store: Neo4jStore, driver: Driver) -> dict[str, float]:
 def _recall(positions: Sequence[int], question: Any) -> float:
     scores = np.full(int(max([*positions, *question.relevant.tolist()])) + 1, -np.inf, np.float32)
     scores[positions] = np.arange(len(positions), 0, -1)
-    return measure(ranks_of(scores, question.relevant))["R@100"]
+    return measures(ranks_of(scores, question.relevant))["R@100"]
 
 
 def _id(record: Any) -> str:
@@ -312,15 +320,7 @@ def _run(driver: Driver, statement: str, rows: Sequence[dict[str, Any]] | None =
         session.run(cast(LiteralString, statement), rows=rows).consume()
 
 
-def _batches(rows: Sequence[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:
-    return (rows[start : start + BATCH] for start in range(0, len(rows), BATCH))
-
-
 def _seconds(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
-
-
-if __name__ == "__main__":
-    run(main)

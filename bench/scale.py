@@ -1,44 +1,39 @@
 """Bytes and milliseconds of each part at one and at seven copies of the four French codes (29,115 and 203,805 articles).
 
 Starts servers of its own (Maven and a JDK are needed). Embeddings are made up: what is measured does not depend on them.
-``--copies 1,7`` chooses sizes; ``--without-vectors`` leaves the vectors of Neo4j out, which take longest, ``--embedded`` the
-servers as a whole; ``--quick`` takes one copy of the smallest code, to see that it works.
 """
 
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
-
-from bench.reporting import option, report, run  # noqa: E402
-from cypher.engines.ladybug import EmbeddedStore  # noqa: E402
-from cypher.engines.neo4j import Neo4jStore  # noqa: E402
-from cypher.engines.neo4j_errors import Server as Neo4jAddress  # noqa: E402
-from cypher.graph import Store  # noqa: E402
-from docker.elasticsearch_server import ElasticsearchServer  # noqa: E402
-from docker.maven import NEO4J_2026  # noqa: E402
-from docker.neo4j_server import Neo4jServer  # noqa: E402
-from ingest.fetching.npm import LEGI_DATA, fetch  # noqa: E402
-from ingest.loading.load import LoadOptions, load_acts  # noqa: E402
-from ingest.readers.legi import FILE_PATTERN, read_act  # noqa: E402
-from schema.filter import Filter  # noqa: E402
-from schema.records import ActTree, SourceFile  # noqa: E402
-from schema.settings import Settings, load_settings  # noqa: E402
-from search.corpus.corpus import Corpus  # noqa: E402
-from search.corpus.read import read_corpus  # noqa: E402
-from search.retrieval import Retriever  # noqa: E402
-from search.text.index import build_text_index, open_text_index  # noqa: E402
-from search.text.open import text_server  # noqa: E402
-from search.text.options import Bm25Options  # noqa: E402
-from search.vectors.model import VectorModel  # noqa: E402
-from search.vectors.neo4j import ServedVectors, bound_of, filter_rows, for_cosine  # noqa: E402
+from bench.reporting import Figures
+from cypher.engines.ladybug import EmbeddedStore
+from cypher.engines.neo4j import Neo4jStore
+from cypher.engines.neo4j_errors import Server as Neo4jAddress
+from cypher.graph import Store
+from docker.elasticsearch_server import ElasticsearchServer
+from docker.maven import NEO4J_2026
+from docker.neo4j_server import Neo4jServer
+from ingest.fetching.npm import LEGI_DATA, fetch
+from ingest.loading.load import LoadOptions, load_acts
+from ingest.readers.legi import FILE_PATTERN, read_act
+from schema.filter import Filter
+from schema.records import ActTree, SourceFile
+from schema.settings import Settings, load_settings
+from search.corpus.corpus import Corpus
+from search.corpus.read import read_corpus
+from search.retrieval import Retriever
+from search.text.index import build_text_index, open_text_index
+from search.text.open import text_server
+from search.text.options import Bm25Options
+from search.vectors.model import VectorModel
+from search.vectors.neo4j import ServedVectors, bound_of, filter_rows, for_cosine
 
 DIMENSIONS = 512
 QUESTIONS: tuple[str, ...] = (
@@ -60,21 +55,26 @@ _PARTS = {
 }
 
 
-def main() -> None:
-    """Measure and print."""
-    quick = "--quick" in sys.argv
-    copies = [1] if quick else [int(n) for n in option("--copies", "1,7").split(",")]
+def measure(copies: Sequence[int], *, quick: bool, vectors: bool, servers: bool) -> Figures:
+    """Measure.
+
+    Args:
+        copies: of the law, size by size.
+        quick: one copy of the smallest code alone.
+        vectors: whether vectors are written to Neo4j, which takes longest.
+        servers: whether servers are measured beside the embedded engine.
+    """
     folder = fetch(LEGI_DATA, load_settings().home / "sources")
     paths = sorted(folder.glob(FILE_PATTERN), key=lambda path: path.stat().st_size)
     trees = [read_act(path) for path in (paths[:1] if quick else paths)]
     figures: dict[str, float] = {}
     explained: dict[str, str] = {}
-    for n in copies:
-        for engine, measured in _measured([copy for k in range(n) for copy in _copies(trees, k)]).items():
+    for n in [1] if quick else copies:
+        for engine, measured in _measured([copy for k in range(n) for copy in _copies(trees, k)], vectors, servers).items():
             for name, value in measured.items():
                 figures[f"{n}x_{engine}_{name}"] = value
                 explained[f"{n}x_{engine}_{name}"] = f"{engine}: {_PARTS.get(name, name.replace('_', ' '))}"
-    report("Scale", figures, explained)
+    return Figures("Scale", figures, explained)
 
 
 def _copies(trees: list[ActTree], number: int) -> Iterator[ActTree]:
@@ -114,16 +114,16 @@ def _copies(trees: list[ActTree], number: int) -> Iterator[ActTree]:
         )
 
 
-def _measured(trees: list[ActTree]) -> dict[str, dict[str, float]]:
+def _measured(trees: list[ActTree], vectors: bool, servers: bool) -> dict[str, dict[str, float]]:
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
         embedded = _embedded(place / "embedded", trees)
-        if "--embedded" in sys.argv:
+        if not servers:
             return {"embedded": embedded}
         with _served(place) as (server, elastic):
             settings = Settings(home=place / "servers", text=elastic.http_address)  # pyright: ignore[reportCallIssue]
             store = Neo4jStore(settings.home, Neo4jAddress(server.address, "neo4j", server.password))
-            return {"embedded": embedded, "servers": _on_servers(store, settings, place, trees)}
+            return {"embedded": embedded, "servers": _on_servers(store, settings, place, trees, vectors)}
 
 
 @contextmanager
@@ -156,7 +156,7 @@ def _embedded(home: Path, trees: list[ActTree]) -> dict[str, float]:
     return figures
 
 
-def _on_servers(store: Neo4jStore, settings: Settings, place: Path, trees: list[ActTree]) -> dict[str, float]:
+def _on_servers(store: Neo4jStore, settings: Settings, place: Path, trees: list[ActTree], vectors: bool) -> dict[str, float]:
     n = sum(len(tree.articles) for tree in trees)
     figures = {"load_ms": 1000 * _seconds(lambda: _load(store, trees)) / n}
     server = text_server(settings)
@@ -167,14 +167,14 @@ def _on_servers(store: Neo4jStore, settings: Settings, place: Path, trees: list[
         figures["text_ms"] = 1000 * (time.perf_counter() - began) / n
         index = open_text_index(settings.home, corpus.sha256, Bm25Options(), server=server)
         model = made_up(corpus)
-        if "--without-vectors" not in sys.argv:
-            vectors, bound = graph.vectors, bound_of(model.bias, model.scale)
+        if vectors:
+            indexes, bound = graph.vectors, bound_of(model.bias, model.scale)
             stored = for_cosine(model.articles, model.bias, model.scale, bound)
-            vectors.write_filters(filter_rows(corpus))
-            figures["vectors_ms"] = 1000 * _seconds(lambda: vectors.write("made-up", "Article", corpus.articles, stored)) / n
-            seconds = _seconds(lambda: vectors.build("made-up", "Article", stored.shape[1]))
+            indexes.write_filters(filter_rows(corpus))
+            figures["vectors_ms"] = 1000 * _seconds(lambda: indexes.write("made-up", "Article", corpus.articles, stored)) / n
+            seconds = _seconds(lambda: indexes.build("made-up", "Article", stored.shape[1]))
             figures["vector_index_ms"] = 1000 * seconds / n
-            model = replace(model, nearest=ServedVectors(vectors, "made-up", corpus, model.scale, bound).ask)
+            model = replace(model, nearest=ServedVectors(indexes, "made-up", corpus, model.scale, bound).ask)
         figures["hybrid_ms"] = median_ms(Retriever(index, model))
     figures["graph_bytes"] = _bytes(place / "neo4j" / "data" / "databases") / n
     figures["text_bytes"] = _bytes(place / "elasticsearch" / "data") / n
@@ -194,6 +194,7 @@ def _load(store: Store, trees: list[ActTree]) -> None:
 
 
 def made_up(corpus: Corpus) -> VectorModel:
+    """Return a model of random embeddings."""
     random = np.random.default_rng(1)
 
     def rows(n: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
@@ -214,6 +215,7 @@ def made_up(corpus: Corpus) -> VectorModel:
 
 
 def median_ms(retriever: Retriever) -> float:
+    """Return the median time of a hybrid query, in milliseconds."""
     times: list[float] = []
     for turn in range(4):
         for question in QUESTIONS:
@@ -231,7 +233,3 @@ def _seconds(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
-
-
-if __name__ == "__main__":
-    run(main)

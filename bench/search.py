@@ -4,27 +4,23 @@ Needs a trained model: ``make demo`` first. Bare parts are what no hybrid can do
 two text indexes, and the product of the matrix of articles with one query vector.
 """
 
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import bm25s
 import numpy as np
 
-sys.path[0] = str(Path(__file__).resolve().parent.parent)  # run as a file, its folder would hide the room of its name
-
-from bench.reporting import report, run  # noqa: E402
-from cypher.engines.ladybug import open_graph  # noqa: E402
-from gnn.versions.active import active_model  # noqa: E402
-from ingest.loading.questions import read_questions  # noqa: E402
-from schema.errors import NotReady  # noqa: E402
-from schema.settings import load_settings  # noqa: E402
-from search.questions import judged, of_split  # noqa: E402
-from search.retrieval import Retriever  # noqa: E402
-from search.text.analysis import query_tokens  # noqa: E402
-from search.text.index import FOLDER, open_text_index  # noqa: E402
-from search.text.options import Bm25Options, index_key  # noqa: E402
+from bench.reporting import Figures
+from cypher.engines.ladybug import open_graph
+from gnn.versions.active import active_model
+from ingest.loading.questions import read_questions
+from schema.errors import NotReady
+from schema.settings import load_settings
+from search.questions import judged, of_split
+from search.retrieval import Retriever
+from search.text.analysis import query_tokens
+from search.text.index import FOLDER, open_text_index
+from search.text.options import Bm25Options, index_key
 
 HITS = 100
 EXPLAINED = {
@@ -38,8 +34,8 @@ EXPLAINED = {
 }
 
 
-def main() -> None:
-    """Measure and print."""
+def measure() -> Figures:
+    """Measure."""
     settings = load_settings()
     with open_graph(settings.home) as graph:
         sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
@@ -73,7 +69,7 @@ def main() -> None:
         "encode_median_ms": float(np.median(encoding)),
         "hybrid_over_parts": float(np.median(hybrid / (text + product))),
     }
-    report("Hybrid search", figures, EXPLAINED)
+    return Figures("Hybrid search", figures, EXPLAINED)
 
 
 def _retrieve(index: bm25s.BM25, tokens: tuple[str, ...]) -> object:
@@ -84,7 +80,3 @@ def _milliseconds(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return 1000 * (time.perf_counter() - began)
-
-
-if __name__ == "__main__":
-    run(main)

@@ -10,14 +10,12 @@ import time
 import urllib.request
 from pathlib import Path
 
+import numpy as np
+
+from bench.reporting import Figures
+from schema.errors import NotReady
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[0] = str(ROOT)
-
-import numpy as np  # noqa: E402
-
-from bench.reporting import report, run  # noqa: E402
-from schema.errors import NotReady  # noqa: E402
-
 QUERY = "{ search(query: %s, first: 10) { edges { score node { id number act { title } } snippet { text } } } }"
 ASKED = ("licenciement pendant un arrêt maladie", "congé parental à temps partiel", "retraite d'un exploitant agricole")
 REQUESTS = 60
@@ -28,8 +26,8 @@ EXPLAINED = {
 }
 
 
-def main() -> None:
-    """Measure and print."""
+def measure() -> Figures:
+    """Measure."""
     began = time.perf_counter()
     command = [sys.executable, str(ROOT / "lexgraph.py"), "serve", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
@@ -49,7 +47,7 @@ def main() -> None:
         "answer_median_ms": 1000 * float(np.median(times)),
         "answer_p95_ms": 1000 * float(np.percentile(times, 95)),
     }
-    report("Serving", figures, EXPLAINED)
+    return Figures("Serving", figures, EXPLAINED)
 
 
 def _ask(address: str, query: str) -> float:
@@ -61,7 +59,3 @@ def _ask(address: str, query: str) -> float:
     if "errors" in answer or not answer["data"]["search"]["edges"]:
         raise NotReady(f"no hits: {answer}")
     return time.perf_counter() - began
-
-
-if __name__ == "__main__":
-    run(main)

@@ -15,7 +15,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON array.")]
 
 
 @app.command()
-def search(
+def search(  # noqa: PLR0913 (options)
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="A legal question in your own words.")],
     mode: Annotated[Mode, typer.Option(help="Search method.")] = Mode.HYBRID,
@@ -42,7 +42,7 @@ def search(
 
 
 @app.command()
-def similar(
+def similar(  # noqa: PLR0913 (options)
     context: typer.Context,
     act: Annotated[str, typer.Argument(help="Identifier of an act, as eu/32016L0680.")],
     jurisdiction: Jurisdiction = None,

@@ -56,9 +56,7 @@ def cypher(
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object for each row.")] = False,
 ) -> None:
     """Run a Cypher query on the graph."""
-    settings, parameters = Home.of(context).settings, dict(steps.parameter(text) for text in param or ())
-    with Home.of(context).graph(settings.query_timeout_s) as graph:
-        table = graph.query(statement, parameters, settings.cypher_max_rows)
+    table = steps.query(Home.of(context), statement, param or ())
     for row in table.rows if json_ else ():
         say_json(dict(zip(table.columns, row, strict=True)))
     if not json_:

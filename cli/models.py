@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cli import steps
-from cli.output import say, say_json, say_table, show
+from cli.output import say, say_json, say_table
 from cli.workspace import Home
 
 app = typer.Typer()
@@ -48,7 +48,7 @@ def schedule(
 
 
 @app.command()
-def evaluate(
+def evaluate(  # noqa: PLR0913 (options)
     context: typer.Context,
     questions: Annotated[
         str, typer.Option(help="Source of questions in the graph, or a .jsonl file of {id, text, relevant}.")
@@ -66,20 +66,14 @@ def evaluate(
     basis: Annotated[str, typer.Option(help="With --benchmark: pairs to use, title or cites.")] = "title",
 ) -> None:
     """Compare all systems on questions with known answers, or on acts known to transpose directives."""
-    from cli.tables import act_systems_table, comparison_json, comparison_tables
+    from cli.tables import show_act_systems, show_comparison
 
-    if benchmark is not None:
-        rows = steps.evaluate_acts(Home.of(context), benchmark, transpositions, basis)
-        say_json({row.name: row.measures for row in rows}) if json_ else show(
-            act_systems_table(f"{benchmark}, {basis} pairs", rows)
-        )
-        return
-    tables = steps.evaluate(Home.of(context), questions, split, recipe, picture)
-    if json_:
-        say_json(comparison_json(tables))
-        return
-    for table in comparison_tables(tables):
-        show(table)
+    home = Home.of(context)
+    if benchmark is None:
+        show_comparison(steps.evaluate(home, questions, split, recipe, picture), as_json=json_)
+    else:
+        systems = steps.evaluate_acts(home, benchmark, transpositions, basis)
+        show_act_systems(f"{benchmark}, {basis} pairs", systems, as_json=json_)
 
 
 @models_app.callback()

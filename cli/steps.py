@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from runtime.progress import Progress
 from schema.errors import BadQuery, LexgraphError, NotReady
 
 if TYPE_CHECKING:
-    from cypher.graph import Graph
+    from cypher.graph import Graph, Table
     from gnn.evaluation.compare import Comparison
     from ingest.loading.report import LoadReport
 
@@ -259,15 +259,13 @@ def _say_report(name: str, report: "LoadReport") -> None:
 
 def demo(home: Home) -> None:
     """Do the whole job but serve: load, index, train, evaluate, draw."""
-    from cli.output import show
-    from cli.tables import comparison_tables
+    from cli.tables import show_comparison
 
     ingest(home, None)
     index(home)
     train(home, None)
     picture = home.path / "evaluation.png"
-    for table in comparison_tables(evaluate(home, "service-public", "test", None, picture)):
-        show(table)
+    show_comparison(evaluate(home, "service-public", "test", None, picture))
     say(f"recall against k and training curves: {picture}")
 
 
@@ -301,7 +299,14 @@ def export_dump(graph: "Graph", file: Path | None) -> None:
         stream.writelines(line + "\n" for line in canonical_dump(graph))
 
 
-def parameter(text: str) -> tuple[str, Any]:
+def query(home: Home, statement: str, parameters: Sequence[str]) -> "Table":
+    """Run a free Cypher query with parameters written as ``name=value``."""
+    settings = home.settings
+    with home.graph(settings.query_timeout_s) as graph:
+        return graph.query(statement, dict(map(_parameter, parameters)), settings.cypher_max_rows)
+
+
+def _parameter(text: str) -> tuple[str, Any]:
     """Return name and value of ``name=value``; a JSON value is read as such.
 
     Raises:

@@ -1,12 +1,14 @@
 """Tables of the terminal: counts, model versions, measures."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
+
+from cli.output import say_json, show
 
 if TYPE_CHECKING:
     from cypher.graph import Graph
@@ -62,18 +64,15 @@ def version_objects(versions: "Sequence[ModelVersion]") -> list[dict[str, Any]]:
     return [asdict(version) for version in versions]
 
 
-def comparison_json(tables: "Mapping[str, Comparison]") -> dict[str, Any]:
-    """Return the tables of an evaluation as one JSON object: the fields of the first, and the others by name."""
-    (_, first), *others = tables.items()
-    return first.as_json() | {name: table.as_json() for name, table in others}
-
-
-def comparison_tables(tables: "Mapping[str, Comparison]") -> Iterator[Table]:
-    """Yield the tables of an evaluation."""
+def show_comparison(tables: "Mapping[str, Comparison]", *, as_json: bool = False) -> None:
+    """Print the tables of an evaluation, or one JSON object: the fields of the first, and the others by name."""
+    if as_json:
+        (_, first), *others = tables.items()
+        say_json(first.as_json() | {name: table.as_json() for name, table in others})
+        return
     for table in tables.values():
-        yield _measures_table(
-            f"{table.questions}: {table.n} {table.part} questions, {table.split} split, {table.asked}", table.systems
-        )
+        title = f"{table.questions}: {table.n} {table.part} questions, {table.split} split, {table.asked}"
+        show(_measures_table(title, table.systems))
 
 
 def _measures_table(title: str, systems: "Mapping[str, SystemResult]") -> Table:
@@ -91,8 +90,11 @@ def _measures_table(title: str, systems: "Mapping[str, SystemResult]") -> Table:
     return table
 
 
-def act_systems_table(title: str, systems: "Iterable[ActSystem]") -> Table:
-    """Return systems that find similar acts, with their measures in both directions and their weights."""
+def show_act_systems(title: str, systems: "Sequence[ActSystem]", *, as_json: bool = False) -> None:
+    """Print systems that find similar acts, with their measures in both directions and their weights."""
+    if as_json:
+        say_json({system.name: system.measures for system in systems})
+        return
     table = Table(title=title, show_lines=False)
     table.add_column("system", no_wrap=True)
     for arrow in ("directive → act", "act → directive"):
@@ -102,4 +104,4 @@ def act_systems_table(title: str, systems: "Iterable[ActSystem]") -> Table:
         figures = ["   ".join(f"{value:5.1f}" for value in measures.values()) for measures in system.measures.values()]
         chosen = dict.fromkeys(filter(None, system.chosen.values()))
         table.add_row(system.name, *figures, Text(" | ".join(chosen)))
-    return table
+    show(table)

@@ -1,4 +1,4 @@
-"""What every command works on: the settings in force, the store, the index, the questions of a recipe."""
+"""The home that every command works on: the settings in force, the store, the index, the questions of a recipe."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager

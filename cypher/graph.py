@@ -1,4 +1,4 @@
-"""What the rest of Lexgraph knows of a graph: named statements in, rows out, whatever engine runs them."""
+"""The graph as the rest of Lexgraph sees it: named statements in, rows out, whatever engine runs them."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -24,10 +24,10 @@ class Table:
 
 
 class Statements(Protocol):
-    """What runs named statements: a graph, or one transaction on it."""
+    """A runner of named statements: a graph, or one transaction on it."""
 
     def rows(self, statement: str, **parameters: Any) -> list[Row]:
-        """The rows of a named statement."""
+        """Return the rows of a named statement."""
         ...
 
     def write(self, statement: str, **parameters: Any) -> None:
@@ -44,7 +44,7 @@ class Graph(Statements, Protocol):
     """How many transactions that write may be under way at once."""
 
     def described(self) -> str:
-        """What keeps the graph, in words: its name and version."""
+        """Return name and version of what keeps the graph."""
         ...
 
     @property
@@ -58,13 +58,14 @@ class Graph(Statements, Protocol):
         ...
 
     def atomically(self, work: Callable[[Statements], _Result]) -> _Result:
-        """Run ``work`` in one transaction: all or nothing. A server may lose a transaction and have it run again,
-        so ``work`` has no effect but through the statements that it is given.
+        """Run ``work`` in one transaction: all or nothing.
+
+        A server may lose a transaction and have it run again, so ``work`` has no effect but through its statements.
         """
         ...
 
     def query(self, cypher: str, parameters: Row, max_rows: int) -> Table:
-        """A free query, for people who explore; user text belongs in ``parameters``."""
+        """Run a free query, for people who explore; user text belongs in ``parameters``."""
         ...
 
     def close(self) -> None:
@@ -85,7 +86,7 @@ class ReadableGraph(Graph, Protocol):
 
 
 class Store(Protocol):
-    """Where a graph lives, and who may read and write it."""
+    """The place of a graph, which says who may read and write it."""
 
     @property
     def home(self) -> Path:
@@ -118,12 +119,12 @@ class Store(Protocol):
         What it gives is called, within the block, before something is done that only the holder may do.
 
         Raises:
-            GraphBusy: another process is at it.
+            GraphBusy: another process is running it.
         """
         ...
 
     def stamp(self) -> object | None:
-        """What tells one state of the law and of the active model from the next; None without a graph.
+        """Return what tells one state of the law and of the active model from the next; None without a graph.
 
         Raises:
             ServerUnavailable, QueryTimeout: its server does not answer.

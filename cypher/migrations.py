@@ -1,4 +1,4 @@
-"""How a graph of an older schema becomes one of this program's.
+"""Migrations of a graph of an older schema to this program's.
 
 Labels, properties and pairs of labels that a graph lacks follow from `schema.labels`; what does not is a `Migration`.
 """

@@ -1,4 +1,4 @@
-"""How long work tells how far it is: a bar on a terminal, lines in a log, nothing where it is not wanted."""
+"""Progress of long work: a bar on a terminal, lines in a log, nothing where it is not wanted."""
 
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager

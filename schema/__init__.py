@@ -1,1 +1,1 @@
-"""What the law looks like: records, identifiers, labels, errors and settings."""
+"""The shape of the law: records, identifiers, labels, errors and settings."""

@@ -1,7 +1,7 @@
 """One tree of errors; each class carries the exit code of the command line and the HTTP status of the API.
 
 Exit codes follow ``sysexits.h`` where it has a fitting one, so that shells and schedulers can tell
-"mend the input" (65, 66) from "a server is down" (71), "another job is at it" (75) and "free some space" (74).
+"mend the input" (65, 66) from "a server is down" (71), "another job is running" (75) and "free some space" (74).
 """
 
 from pathlib import Path
@@ -71,7 +71,7 @@ class NotReady(LexgraphError):
 
 
 class _OfServer(LexgraphError):
-    """What a server could not do this time.
+    """A failure of a server, this time.
 
     Attributes:
         answered: whether the server said so itself; False where it is silent, which `runtime.circuit_breaker` spares others.
@@ -97,7 +97,7 @@ class QueryTimeout(_OfServer):
 
 
 class GraphBusy(LexgraphError):
-    """Another process is at the same work, or took it over from this one when its lock had run out.
+    """Another process does the same work, or took it over from this one when its lock had run out.
 
     What this one was about to write is not written; what it had committed before stays.
     """

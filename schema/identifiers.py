@@ -22,7 +22,7 @@ MAX_LENGTH = 240
 
 
 def fold(text: str) -> str:
-    """The text without accents: canonical decomposition, combining marks dropped.
+    """Return the text without accents: canonical decomposition, combining marks dropped.
 
     >>> fold("arrêté")
     'arrete'
@@ -31,7 +31,7 @@ def fold(text: str) -> str:
 
 
 def normal_number(number: str) -> str:
-    """An article number in the one form that identifiers use.
+    """Return an article number in the one form that identifiers use.
 
     The letter of the part of the code is joined to the digits, points and blanks go, other words are
     joined by hyphens. Stars (decrees in the Council of State) are kept, as they tell articles apart.
@@ -48,7 +48,7 @@ def normal_number(number: str) -> str:
 
 
 def plain_name(text: str) -> str:
-    """A publisher's name as part of an identifier: letters, digits and ``._-``, not too many; what was changed carries a digest.
+    """Return a publisher's name as part of an identifier: letters, digits and ``._-``, with a digest where it was changed.
 
     >>> plain_name("q1"), plain_name("../q 1")
     ('q1', '__q_1~a11ba596')
@@ -60,7 +60,7 @@ def plain_name(text: str) -> str:
 
 
 def number_stem(number: str) -> str:
-    """The digits of an article number before its first hyphen, or "" where it has none.
+    """Return the digits of an article number before its first hyphen, or "" where it has none.
 
     L1234-9, R1234-1 and D1234-7 share the stem 1234: it joins statute and decree on one matter, which
     the tree of a French code keeps apart.
@@ -70,7 +70,7 @@ def number_stem(number: str) -> str:
 
 
 def section_number(heading: str) -> str:
-    """The numbered part of a heading, before its colon: "Livre Ier : Dispositions" gives "Livre Ier"."""
+    """Return the numbered part of a heading, before its colon: "Livre Ier : Dispositions" gives "Livre Ier"."""
     return re.split(r"\s*[:\u2013]\s", heading.strip() + " ", maxsplit=1)[0].strip()
 
 
@@ -80,14 +80,14 @@ def slug(text: str) -> str:
 
 
 def bounded(identifier: str) -> str:
-    """The identifier, or its beginning and a digest where it is longer than `MAX_LENGTH`."""
+    """Return the identifier, or its beginning and a digest where it is longer than `MAX_LENGTH`."""
     if len(identifier) <= MAX_LENGTH:
         return identifier
     return f"{identifier[: MAX_LENGTH - 17]}~{hashlib.sha256(identifier.encode()).hexdigest()[:16]}"
 
 
 def act_of(identifier: str) -> str:
-    """The act of a section's or an article's identifier.
+    """Return the act of a section's or an article's identifier.
 
     >>> act_of("fr/LEGITEXT000006072050/L1234-9")
     'fr/LEGITEXT000006072050'
@@ -96,7 +96,7 @@ def act_of(identifier: str) -> str:
 
 
 def act_id(jurisdiction: str, source_id: str) -> str:
-    """The identifier of an act."""
+    """Return the identifier of an act."""
     return bounded(f"{jurisdiction}/{source_id}")
 
 
@@ -145,7 +145,7 @@ _LU_ELI = re.compile(r"/eli/etat/((?:leg|adm)/[a-z_]+/(?:\d{4}/\d\d/\d\d/\w+|\w+
 
 
 def eli_target(address: str) -> str:
-    """What an address with a European Legislation Identifier names: an act or an article, as a citation names it; else "".
+    """Return the act or article that an address with a European Legislation Identifier names, as a citation does; else "".
 
     >>> eli_target("http://data.legilux.public.lu/eli/etat/leg/loi/2018/08/21/a837/jo")
     'lu/leg-loi-2018-08-21-a837'

@@ -95,7 +95,7 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """What an article cites: the words, where they stand in its text (code points), and the target.
+    """A citation of an article: the words, their place in its text (code points), and the target.
 
     ``target`` is the publisher's own identifier of what is cited (or an address); whether the graph has it
     is found out when the citation is linked.
@@ -112,7 +112,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What one act does to another: cites, transposes, amends, repeals or consolidates it.
+    """An effect of one act on another: it cites, transposes, amends, repeals or consolidates it.
 
     ``target`` names the other act as a citation does. ``basis`` says where that was found (metadata, title, preamble),
     ``evidence`` in what words, ``confidence`` how sure it is, from 0 to 1.
@@ -172,7 +172,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a reader says of a file that it read all the same."""
+    """A reader's remark on a file that it read all the same."""
 
     file: str
     place: str
@@ -195,14 +195,6 @@ class ActTree:
     wordings: tuple[Wording, ...] = ()
     relations: tuple[Relation, ...] = ()
     wordings_dated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionLink:
-    """A link of a question into the law, by the publisher's identifier of an article or a section."""
-
-    target: str
-    target_kind: Literal["article", "section"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,12 +74,12 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Order of precedence: arguments, environment, ``lexgraph.toml``."""
+        """Return the sources by precedence: arguments, environment, ``lexgraph.toml``."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
 
 def load_settings() -> Settings:
-    """The settings in force.
+    """Return the settings in force.
 
     Raises:
         BadSetting: a value does not fit its option, or the file or the environment names an option that does not exist.
@@ -98,21 +98,21 @@ def load_settings() -> Settings:
 
 
 def _refuse_unknown(environment: Iterable[str]) -> None:
-    """A misspelt option would be left out in silence."""
+    """Refuse misspelt options, which would be left out in silence."""
     options = sorted(Settings.model_fields)
-    told: list[str] = []
+    unknown: list[str] = []
     for name in sorted(environment):
         prefix, _, option = name.lower().partition("_")
         if prefix != "lexgraph" or option in options or name in NO_OPTIONS or _OF_KUBERNETES.search(name):
             continue
         near = [f"LEXGRAPH_{found.upper()}" for found in get_close_matches(option, options, n=2, cutoff=0.7)]
-        told.append(f"{name} is no option" + (f" (is {' or '.join(near)} meant?)" if near else ""))
-    if told:
-        raise BadSetting("settings: " + "; ".join(told) + ": without that, `lexgraph doctor` lists all")
+        unknown.append(f"Unknown setting {name}" + (f" (did you mean {' or '.join(near)}?)" if near else ""))
+    if unknown:
+        raise BadSetting("; ".join(unknown) + "; unset it and run `lexgraph doctor` for the list")
 
 
 def origins(settings: Settings) -> list[tuple[str, str, str, str]]:
-    """Rows (option, value, where it came from, help), for ``lexgraph doctor``."""
+    """Return rows (option, value, where it came from, help), for ``lexgraph doctor``."""
     rows = []
     for name, option in Settings.model_fields.items():
         if f"LEXGRAPH_{name.upper()}" in os.environ:

@@ -16,6 +16,7 @@ import pytest
 from typer.main import get_command
 
 import lexgraph
+from bench.__main__ import app as bench
 from docker.maven import ServerMissing
 
 ROOT = Path(__file__).parents[1]
@@ -42,10 +43,14 @@ def demo() -> str:
     return done.stdout
 
 
+EVALUATE = ".venv/bin/lexgraph evaluate --json"
+
+
 @pytest.fixture(scope="module")
 def figures(demo: str) -> dict[str, Any]:
-    done = _run(f"{sys.prefix}/bin/lexgraph --quiet evaluate --json")
-    return json.loads(done.stdout)
+    """The figures that the README's own command prints."""
+    assert EVALUATE in COMMANDS
+    return json.loads(_run(EVALUATE.replace(".venv/", f"{sys.prefix}/")).stdout)
 
 
 def _run(command: str, cwd: Path = ROOT) -> "subprocess.CompletedProcess[str]":
@@ -113,7 +118,7 @@ def test_the_second_command_is_the_one_that_runs_here() -> None:
     assert "make test" in (ROOT / ".ci" / "run").read_text()
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if not c.startswith("make ")])
+@pytest.mark.parametrize("command", [c for c in COMMANDS if not c.startswith("make ") and c != EVALUATE])
 def test_every_other_command_runs(demo: str, command: str, tmp_path: Path) -> None:
     questions = tmp_path / "questions.jsonl"
     questions.write_text('{"id": 1, "text": "indemnité de licenciement", "relevant": ["fr/LEGITEXT000006072050/L1234-9"]}\n')
@@ -121,27 +126,22 @@ def test_every_other_command_runs(demo: str, command: str, tmp_path: Path) -> No
     assert _run(command).stdout
 
 
-QUICK = {"mutations.py": ["--count", "20"], "corpus.py": ["--quick"], "neo4j.py": ["--quick"], "scale.py": ["--quick"]}
+QUICK = {"mutations": ["--count", "20"], "corpus": ["--quick"], "neo4j": ["--quick"], "scale": ["--quick"]}
+"""Those that take long get little to do here: what is shown is that they work."""
+MEASUREMENTS = sorted(get_command(bench).commands)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType]
 
 
-@pytest.mark.parametrize(
-    "program", sorted(p.name for p in (ROOT / "bench").glob("*.py") if p.name not in ("__init__.py", "reporting.py"))
-)
-def test_every_measurement_prints_one_json_object(demo: str, program: str) -> None:
-    # Those that take long get little to do here: what is shown is that they work. Similar acts need the law of two
-    # jurisdictions, which the demo has not: `tests/test_lexgraph.py` evaluates them on small ones.
-    quick = {"mutations.py": ["--count", "20"]}.get(
-        program, ["--quick"] if program in ("neo4j.py", "scale.py", "corpus.py") else []
-    )
+@pytest.mark.parametrize("name", MEASUREMENTS)
+def test_every_measurement_prints_one_json_object(demo: str, name: str) -> None:
     done = subprocess.run(
-        [sys.executable, f"bench/{program}", "--json", *quick],
+        [sys.executable, "-m", "bench", name, "--json", *QUICK.get(name, [])],
         cwd=ROOT,
         env=_environment() | {"LEXGRAPH_HOME": str(ROOT / "lexgraph-data")},
         capture_output=True,
         text=True,
         check=False,
     )
-    if quick and done.returncode == ServerMissing.exit_code and os.environ.get("CI") != "true":
+    if done.returncode == ServerMissing.exit_code and os.environ.get("CI") != "true":
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)

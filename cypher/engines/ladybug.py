@@ -98,11 +98,11 @@ class EmbeddedGraph:
         return result[-1] if isinstance(result, list) else result
 
     def described(self) -> str:
-        """The engine and its version."""
+        """Return the engine and its version."""
         return f"embedded, ladybug {version_of('ladybug')}"
 
     def rows(self, statement: str, **parameters: Any) -> list[Row]:
-        """The rows of a named statement, as dictionaries."""
+        """Return the rows of a named statement, as dictionaries."""
         single = one_by_one().get(statement)
         if single is not None:
             ids = dict.fromkeys(parameters.pop("ids"))
@@ -121,7 +121,7 @@ class EmbeddedGraph:
         self._run(self._statements[statement], parameters)
 
     def atomically(self, work: Callable[[Statements], _Result]) -> _Result:
-        """All or nothing, as seen by every connection."""
+        """Run work in one transaction, as every connection sees it."""
         self._run("BEGIN TRANSACTION", {})
         try:
             result = work(self)
@@ -133,7 +133,7 @@ class EmbeddedGraph:
         return result
 
     def query(self, cypher: str, parameters: Row, max_rows: int) -> Table:
-        """A free query; at most ``max_rows`` rows, marked as truncated where there are more.
+        """Run a free query; at most ``max_rows`` rows, marked as truncated where there are more.
 
         Raises:
             BadQuery: the statement does not parse, names what is not there, or writes.
@@ -173,7 +173,7 @@ class EmbeddedGraph:
         self.write("set_schema_version", schema_version=SCHEMA_VERSION)
 
     def check_version(self, *, older_too: bool = False) -> int:
-        """The version of the schema that the graph was written by.
+        """Return the version of the schema that the graph was written by.
 
         Args:
             older_too: whether a graph that must be migrated is let through.
@@ -247,7 +247,7 @@ def open_graph(home: Path, *, memory_mb: int = 1024, timeout_s: float = 0) -> Em
 
 
 def release_stamp(home: Path) -> tuple[int, int] | None:
-    """What tells one release of the graph from the next (inode and time of change), or None without a graph."""
+    """Return inode and time of change of the graph, which tell one release from the next; None without a graph."""
     try:
         found = (home / GRAPH_FILE).stat()
     except FileNotFoundError:
@@ -260,7 +260,7 @@ def exclusive(home: Path, work: str) -> Generator[None]:
     """One process at a time does a kind of work (graph, index, models) under ``home``; a killed one holds nothing.
 
     Raises:
-        GraphBusy: another process is at it.
+        GraphBusy: another process holds the lock.
         StorageFull: the disk is full.
     """
     with _plain_errors():
@@ -328,25 +328,25 @@ class EmbeddedStore:
     memory_mb: int = 1024
 
     def reading(self, timeout_s: float = 0) -> EmbeddedGraph:
-        """The current release (`open_graph`)."""
+        """Open the current release (`open_graph`)."""
         return open_graph(self.home, memory_mb=self.memory_mb, timeout_s=timeout_s)
 
     def writing(self) -> AbstractContextManager[EmbeddedGraph]:
-        """The next release (`release`)."""
+        """Open the next release (`release`)."""
         return release(self.home, memory_mb=self.memory_mb)
 
     @contextmanager
     def exclusive(self, work: str) -> Generator[CheckLock]:
-        """A lock on a file of the home (`exclusive`), which nobody can take from a process that lives."""
+        """Hold a lock on a file of the home (`exclusive`), which nobody can take from a process that lives."""
         with exclusive(self.home, work):
             yield lambda: None
 
     def stamp(self) -> tuple[int, int] | None:
-        """What tells one release from the next (`release_stamp`)."""
+        """Return what tells one release from the next (`release_stamp`)."""
         return release_stamp(self.home)
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing: nothing is kept open."""
 
     def migrate(self) -> tuple[int, int]:
         """Make the tables, or those that an older release lacks."""

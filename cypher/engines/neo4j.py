@@ -51,7 +51,7 @@ class _Transaction:
 
 
 class _OfTheWork(Exception):
-    """What went wrong in a caller's own work, on its way out of the driver."""
+    """An error in a caller's own work, on its way out of the driver."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
@@ -228,7 +228,7 @@ class Neo4jGraph:
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What a store keeps from one call to the next."""
+    """State that a store keeps from one call to the next."""
 
     breaker: Breaker = field(default_factory=Breaker)
     leases: list[Lease] = field(default_factory=list[Lease])

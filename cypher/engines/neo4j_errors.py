@@ -15,7 +15,7 @@ _NO_SPACE = re.compile(r"no space left|disk.*full|quota", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where a Neo4j server is and who asks."""
+    """Address of a Neo4j server, and who asks."""
 
     address: str
     user: str

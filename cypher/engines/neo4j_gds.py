@@ -34,7 +34,7 @@ class Gds:
         self._client, self._plain_errors = client, plain_errors
 
     @contextmanager
-    def _told(self) -> Generator[None]:
+    def _own_errors(self) -> Generator[None]:
         """Errors as the project's own; GraphBusy where the server has, or believes to have, too little memory."""
         with self._plain_errors():
             try:
@@ -42,8 +42,8 @@ class Gds:
             except Neo4jError as error:
                 if not _of_memory(error):
                     raise
-                told = " ".join((error.message or str(error)).split())[:300]
-                raise GraphBusy(f"the server has no memory for this: {told}") from None
+                reason = " ".join((error.message or str(error)).split())[:300]
+                raise GraphBusy(f"the server has no memory for this: {reason}") from None
 
     @contextmanager
     def _projection(self, labels: list[str], kinds: list[str]) -> Generator[Any]:
@@ -57,7 +57,7 @@ class Gds:
             self._client.graph.drop(graph)
 
     def _knows(self, kind: str) -> bool:
-        """Whether the database has ever held an edge of a type: a projection of one that it never held is refused."""
+        """Return whether the database has ever held an edge of a type: a projection of one that it never held is refused."""
         rows = self._client.run_cypher("CALL db.relationshipTypes() YIELD relationshipType AS kind RETURN kind")
         return kind in rows["kind"].tolist()
 
@@ -75,7 +75,7 @@ class Gds:
         Raises:
             ServerUnavailable, GraphBusy: the server does not answer, or has no memory for it.
         """
-        with self._told():
+        with self._own_errors():
             return self._ranks()
 
     def _ranks(self) -> dict[str, float]:
@@ -102,7 +102,7 @@ class Gds:
             ServerUnavailable: the server does not answer.
         """
         try:
-            with self._told():
+            with self._own_errors():
                 return self._changed_ranks(f"coalesce(a.{stored}, 0.0) <> rank")
         except GraphBusy:
             return None
@@ -125,7 +125,7 @@ class Gds:
         Raises:
             ServerUnavailable, GraphBusy: the server does not answer, or has no memory for it.
         """
-        with self._told():
+        with self._own_errors():
             return self._edges(kind, tail, head)
 
     def _edges(self, kind: str, tail: str, head: str) -> Pairs:
@@ -141,7 +141,7 @@ class Gds:
 
 
 def _of_memory(error: Neo4jError) -> bool:
-    """Whether memory is what a call lacked: the plugin says so in words, refusing what it estimates to be too large."""
+    """Return whether a call lacked memory: the plugin says so in words, refusing what it estimates to be too large."""
     code = error.code or ""
     if "MemoryPool" in code or "OutOfMemory" in code:
         return True

@@ -49,7 +49,7 @@ class Where:
 
     @property
     def beyond_index(self) -> bool:
-        """Whether an index cannot tell: the section lies deeper than the levels that articles carry."""
+        """True where no index can tell: the section lies deeper than the levels that articles carry."""
         return self.section is not None and self.section[1] > LEVELS
 
     def conditions(self) -> tuple[list[str], dict[str, Any]]:
@@ -86,12 +86,12 @@ class Neighbours:
 
 
 def property_of(model: str) -> str:
-    """The property that holds a model version's embeddings."""
+    """Return the property that holds a model version's embeddings."""
     return "embedding_" + re.sub(r"\W", "_", model, flags=re.ASCII)
 
 
 def index_of(model: str, label: str) -> str:
-    """The name of a model version's vector index over a label."""
+    """Return the name of a model version's vector index over a label."""
     return f"{label.lower()}_{property_of(model)}"
 
 
@@ -105,8 +105,9 @@ class VectorStore:
     """Writes and asks the vector indexes of one server."""
 
     def __init__(self, run: Run, update: Run, ask: Ask, *, filters_in_index: bool) -> None:
-        """Indexes through functions that run statements: one that reads, one that writes, one that reads while its caller
-        goes on.
+        """Write and ask through functions that run statements.
+
+        The first reads, the second writes, the third reads while its caller goes on.
 
         Args:
             filters_in_index: whether the server's indexes filter by properties (2026.01 and later).
@@ -134,8 +135,10 @@ class VectorStore:
             advance(len(rows))
 
     def write_filters(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write what articles are filtered by: rows of ``id``, ``act_kind``, ``jurisdiction``, ``first_day`` and
-        ``end_day`` (days since 1970-01-01, the end exclusive), and ``above``, the sections above from the act down.
+        """Write what articles are filtered by.
+
+        Rows have ``id``, ``act_kind``, ``jurisdiction``, ``first_day`` and ``end_day`` (days since 1970-01-01, the end
+        exclusive), and ``above``, the sections above from the act down.
 
         Only what differs is written: a change of an indexed property has the vector indexed again.
         """
@@ -175,7 +178,7 @@ class VectorStore:
             raise NotReady(f"vector index {name}: {error}") from None
 
     def online(self, model: str) -> bool:
-        """Whether both indexes of a model version are there and answer."""
+        """Return whether both indexes of a model version are there and answer."""
         wanted = [index_of(model, label) for label in LABELS]
         states = self._run(with_names("states_of_vector_indexes"), {"names": wanted})
         return len(states) == len(wanted) and all(row["state"] == "ONLINE" for row in states)
@@ -198,7 +201,7 @@ class VectorStore:
         self._update(with_names("note_vectors"), {"model": model, "law": corpus_sha256, "n": self._number(model)})
 
     def hold(self, model: str, corpus_sha256: str) -> bool:
-        """Whether the server has a model version's embeddings of a law, all of them, and their indexes answer.
+        """Return whether the server has a model version's embeddings of a law, all of them, and their indexes answer.
 
         Law that was taken away and came back has none, so they are counted.
         """
@@ -211,7 +214,7 @@ class VectorStore:
         return sum(self._run(statement, {})[0]["n"] for statement in counted)
 
     def nearest(self, model: str, label: str, vector: npt.NDArray[np.float32], k: int, where: Where = Where()) -> Neighbours:
-        """The k nodes nearest to a vector among those that pass a filter.
+        """Return the k nodes nearest to a vector among those that pass a filter.
 
         On a server whose index filters, inside it; elsewhere the nodes that pass are scored one by one where they
         are few, or the index is asked for more until k of them pass: the same nodes, but for what an approximate
@@ -222,7 +225,7 @@ class VectorStore:
     def ask_nearest(
         self, model: str, label: str, vector: npt.NDArray[np.float32], k: int, where: Where = Where()
     ) -> Callable[[], Neighbours]:
-        """As `nearest`; the server is asked now, where one statement does it, and the answer comes when it is called for."""
+        """Ask the server as `nearest` does, now where one statement does it; the answer comes when it is called for."""
         conditions, parameters = where.conditions()
         parameters |= {"vector": vector.tolist(), "k": int(k)}
         names = {**_names(model, label), "conditions": " AND ".join(conditions)}
@@ -279,5 +282,5 @@ def _filter_values(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _neighbours(rows: Rows, k: int | None = None) -> Neighbours:
-    """The first k of the lists of one row. A server scores the cosine as (1 + cos) / 2."""
+    """Return the first k of the lists of one row. A server scores the cosine as (1 + cos) / 2."""
     return Neighbours(rows[0]["ids"][:k], 2 * np.array(rows[0]["scores"][:k], np.float64) - 1)

@@ -68,7 +68,7 @@ _Model: Any = Model  # py2neo's own annotations do not reach through its metacla
 
 
 class LawObject(_Model):
-    """What acts, sections and articles share."""
+    """Base of acts, sections and articles."""
 
     __primarykey__ = "id"
 
@@ -122,7 +122,7 @@ class LawObject(_Model):
 
 
 class _Container(LawObject):
-    """What contains sections and articles."""
+    """Base of acts and sections, which contain others."""
 
     @property
     def sections(self) -> list["Section"]:
@@ -216,7 +216,7 @@ class Article(_Part):
 
     @property
     def cites(self) -> "list[Article | Section | Act]":
-        """What this article cites and the graph holds, each once, in the order of its text."""
+        """Return what this article cites and the graph holds, each once, in the order of its text."""
         return self._related("walk_cites")
 
     @property
@@ -267,7 +267,7 @@ def _plain_errors(address: str) -> Generator[None]:
 
 
 def _refused(error: BaseException) -> bool:
-    """Whether a refused password is behind an error: py2neo tells of the connection that it closed thereupon."""
+    """Return whether a refused password is behind an error: py2neo tells of the connection that it closed thereupon."""
     behind: BaseException | None = error
     while behind is not None:
         if isinstance(behind, Neo4jError) and "Security" in str(behind):
