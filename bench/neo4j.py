@@ -146,14 +146,14 @@ def as_rows(trees: Sequence[ActTree]) -> Plain:
                 join("CONTAINS", parent, label, {"a": record.parent_id, "b": record.id, "p": {"position": record.position}})
         for first, second in zip(tree.articles, tree.articles[1:], strict=False):
             join("NEXT", "Article", "Article", {"a": first.id, "b": second.id, "p": {}})
-        for found in link(tree.citations, ids):
-            words = {"text": found.text, "start": found.start, "end": found.end, "kind": found.kind}
-            if found.label == "Outside":
-                outside[found.target] = found.target_kind
-                join("CITES_OUTSIDE", "Article", "Outside", {"a": found.article, "b": found.target, "p": words})
+        for linked in link(tree.citations, ids):
+            cited, ends = linked.citation, {"a": linked.citation.article_id, "b": linked.target}
+            words = {"text": cited.text, "start": cited.start, "end": cited.end, "kind": cited.kind}
+            if linked.label == "Outside":
+                outside[linked.target] = cited.target_kind
+                join("CITES_OUTSIDE", "Article", "Outside", ends | {"p": words})
             else:
-                row = {"a": found.article, "b": found.target, "p": words | {"cited": found.cited}}
-                join("CITES", "Article", found.label, row)
+                join("CITES", "Article", linked.label, ends | {"p": words | {"cited": cited.target}})
     nodes["Outside"] = [{"id": id, "kind": kind} for id, kind in outside.items()]
     return Plain(nodes, edges)
 

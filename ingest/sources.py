@@ -209,7 +209,7 @@ def _folder_to_unpack(store: Store) -> Generator[Path]:
 
 
 def _had_files(home: Path, format: Format, collection: _Collection, stored: StoredSources) -> bool:
-    """Whether an earlier release of a collection had files of a format, if only some that could not be read."""
+    """True where an earlier release of a collection had files of a format, if only some that could not be read."""
     name = f"{format.name}/{collection.name}"
     waiting = any(record.source.startswith(f"{name}/") for record in quarantined(home).get(format.name, []))
     return waiting or any(stored.collection_of(id) == name for id in stored.rows)

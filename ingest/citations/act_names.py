@@ -141,7 +141,7 @@ class ActName:
 
 
 def act_names_at(text: str, start: int, jurisdiction: str) -> list[ActName]:
-    """The acts named from a place on: one, or the members of a list ("les lois n° 1 et n° 2"), or none.
+    """Return the acts named from a place on: one, or the members of a list ("les lois n° 1 et n° 2"), or none.
 
     >>> [name.name for name in act_names_at("loi n° 78-17 du 6 janvier 1978", 0, "fr")]
     ['fr:loi:78-17']
@@ -159,25 +159,25 @@ def act_names_at(text: str, start: int, jurisdiction: str) -> list[ActName]:
         european = eu_names_at(text, start)
         if european:
             noun = back_noun(text[start : start + 12])
-            return [ActName(f"eu/{found.celex}", found.start, found.end, noun) for found in european]
+            return [ActName(f"eu/{name.celex}", name.start, name.end, noun) for name in european]
     return _dated_names(text, start, jurisdiction)
 
 
 def _dated_names(text: str, start: int, jurisdiction: str) -> list[ActName]:
-    found = _DATED.match(text, start)
-    if not found or not (found["serial"] or found["day"]) or _FOREIGN.match(text, found.end("manner")):
+    first = _DATED.match(text, start)
+    if not first or not (first["serial"] or first["day"]) or _FOREIGN.match(text, first.end("manner")):
         return []
-    kind = _kind(found["kind"], found["manner"])
-    noun, plural = back_noun(found["kind"]), found["kind"].lower().endswith("s")
+    kind = _kind(first["kind"], first["manner"])
+    noun, plural = back_noun(first["kind"]), first["kind"].lower().endswith("s")
     head = f"{jurisdiction}:{kind}"
     names: list[ActName] = []
-    at, match, prefix = start, found, ""
+    at, match, prefix = start, first, ""
     while match:
         serial = match["serial"] if not prefix else match.groupdict().get("serial")
         groups = [match[f"{prefix}{part}"] for part in ("day", "month", "year")]
         if serial and not groups[0] and prefix:
             groups = [match[part] for part in ("day", "month", "year")]
-        names.append(ActName(f"{head}:{_rest(text, match.end(), serial, groups, found['manner'])}", at, match.end(), noun))
+        names.append(ActName(f"{head}:{_rest(text, match.end(), serial, groups, first['manner'])}", at, match.end(), noun))
         match = _ANOTHER.match(text, match.end()) if plural else None
         if match:
             prefix = "d"
@@ -191,8 +191,8 @@ def _rest(text: str, end: int, serial: str | None, day: list[str | None], manner
     date = f"{day[2]}-{_MONTHS[fold((day[1] or '').lower())]:02d}-{int(day[0] or 0):02d}"
     words = _TITLE_WORDS.match(text, end)
     # "La loi communale", "la loi électorale": by such a word one is known as others are by their titles.
-    told = "-".join([slug(word) for word in _BYNAMES.findall(manner)] + ([slug(words[1])] if words else []))
-    return f"{date}:{told}" if told else date
+    title = "-".join([slug(word) for word in _BYNAMES.findall(manner)] + ([slug(words[1])] if words else []))
+    return f"{date}:{title}" if title else date
 
 
 def _kind(noun: str, manner: str) -> str:
@@ -200,12 +200,12 @@ def _kind(noun: str, manner: str) -> str:
     kind = "loi" if words[0] == "l" else re.sub(r"s$", "", words[0])
     if kind == "decret" and words[1:2] in (["loi"], ["lois"]):
         return "decret-loi"
-    told = [word.rstrip("s") for word in words[1:] if word.rstrip("s") in ("royal", "grand", "ducal", "ministeriel")]
-    return "-".join([kind, *told]).replace("ducale", "ducal")
+    qualifiers = [word.rstrip("s") for word in words[1:] if word.rstrip("s") in ("royal", "grand", "ducal", "ministeriel")]
+    return "-".join([kind, *qualifiers]).replace("ducale", "ducal")
 
 
 def back_noun(words: str) -> str:
-    """The noun by which a text may refer back to an act ("la même loi"): folded, singular, without what follows it.
+    """Return the noun by which a text may refer back to an act ("la même loi"): folded, singular, without what follows it.
 
     >>> back_noun("Règlements"), back_noun("décision-cadre")
     ('reglement', 'decision')
@@ -223,7 +223,7 @@ def _code_name(words: str, jurisdiction: str) -> str:
 
 
 def names_of(act: Act) -> set[str]:
-    """Every name that an act answers to, by its title, its CELEX number and its publisher's identifier.
+    """Return every name that an act answers to, by its title, its CELEX number and its publisher's identifier.
 
     Each that has words of the title is there without them too.
     """
@@ -244,7 +244,7 @@ def _own_names(act: Act) -> set[str]:
     title = " ".join(act.title.split())
     if act.jurisdiction != "eu":
         # The title's own beginning only: what it modifies stands further on.
-        names.update(found.name for found in act_names_at(title, 0, act.jurisdiction)[:1] if found.certain)
+        names.update(name.name for name in act_names_at(title, 0, act.jurisdiction)[:1] if name.certain)
         if title.lower().startswith("code ") or act.kind == "code":
             names.add(f"{act.jurisdiction}:code:{_code_name(title, act.jurisdiction)}")
         dated = _DATED.match(title)
@@ -262,7 +262,7 @@ def _own_names(act: Act) -> set[str]:
 
 
 def title_words(name: str) -> tuple[str, ...]:
-    """The words of a name that tell acts of one kind and date apart, in their order."""
+    """Return the words of a name that tell acts of one kind and date apart, in their order."""
     parts = name.split(":", 3)
     if len(parts) < 4:
         return ()
@@ -273,19 +273,19 @@ def title_words(name: str) -> tuple[str, ...]:
 
 
 def without_words(name: str) -> str:
-    """A name without the words of the title."""
+    """Return a name without the words of the title."""
     return ":".join(name.split(":", 3)[:3])
 
 
 def common_beginning(cited: tuple[str, ...], title: tuple[str, ...]) -> int:
-    """How many words a citation and a title have in common from the first on."""
+    """Return the number of words that a citation and a title have in common from the first on."""
     return next(
         (i for i, (one, other) in enumerate(zip(cited, title, strict=False)) if one != other), min(len(cited), len(title))
     )
 
 
 def likeness(cited: tuple[str, ...], title: tuple[str, ...]) -> float:
-    """How far the words that a text cites an act by are those that its title begins with, from 0 to 1.
+    """Return, from 0 to 1, how far the words that a text cites an act by are those that its title begins with.
 
     The text goes on behind a title, and often gives its beginning only: the shorter of the two counts.
 

@@ -20,12 +20,13 @@ _zone_start = attrgetter("start")
 
 
 def zone_at(zones: list[Zone], at: int) -> Zone | None:
+    """Return the zone that a place stands in."""
     before = bisect_right(zones, at, key=_zone_start) - 1
     return zones[before] if before >= 0 and at < zones[before].end else None
 
 
 def amended_zones(text: str, context: Context) -> list[Zone]:
-    """The stretches that are new words for another place: quoted behind a verb of amendment, or behind its colon."""
+    """Return the stretches that are new words for another place: quoted behind a verb of amendment, or behind its colon."""
     zones: list[Zone] = []
     at = 0
     while intro := AMENDS.search(text, at):

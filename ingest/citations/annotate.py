@@ -24,13 +24,13 @@ _LONGEST_PREAMBLE = 20_000
 
 
 def read_with_references(read: Callable[[Path], Iterable[Read]], path: Path) -> Iterator[Read]:
-    """What a reader gives of a file, its acts with what their words say. Raises as the reader does."""
+    """Yield what a reader gives of a file, its acts with what their words say. Raises as the reader does."""
     for item in read(path):
         yield with_references(item) if isinstance(item, ActTree) else item
 
 
 def with_references(tree: ActTree) -> ActTree:
-    """The act with the citations and relations that its words make, beside those that it has."""
+    """Return the act with the citations and relations that its words make, beside those that it has."""
     if tree.act.language not in LANGUAGES:
         return tree
     citations = (*tree.citations, *_citations(tree))
@@ -45,11 +45,11 @@ def _citations(tree: ActTree) -> Iterator[Citation]:
     for article, context in contexts(tree):
         taken = sorted(links.get(article.id, ()))
         starts = [start for start, _ in taken]
-        for found in find_references(article.text, context):
-            before = bisect_right(starts, found.end - 1)
-            if any(end > found.start for _, end in taken[:before]) or found.target in (act, article.id):
-                continue
-            yield Citation(article.id, found.target, _kind(found.target), found.text, found.start, found.end, "text")
+        for reference in find_references(article.text, context):
+            target, start, end = reference.target, reference.start, reference.end
+            before = bisect_right(starts, end - 1)
+            if target not in (act, article.id) and not any(stop > start for _, stop in taken[:before]):
+                yield Citation(article.id, target, _kind(target), reference.text, start, end, "text")
 
 
 def _kind(target: str) -> OutsideKind:
@@ -66,13 +66,13 @@ def _relations(tree: ActTree) -> Iterator[Relation]:
     seen = {(relation.type, relation.target) for relation in tree.relations}
     preamble = act.preamble[:_LONGEST_PREAMBLE]
     for basis, text, sure in (("title", act.title, 0.0), ("preamble", preamble, SURE_OF_PREAMBLES)):
-        for found in find_transpositions(text):
-            target = f"eu/{found.celex}"
-            if found.confidence >= sure and ("TRANSPOSES", target) not in seen:
+        for transposition in find_transpositions(text):
+            target = f"eu/{transposition.celex}"
+            if transposition.confidence >= sure and ("TRANSPOSES", target) not in seen:
                 seen.add(("TRANSPOSES", target))
-                yield Relation(act.id, "TRANSPOSES", target, basis, found.evidence[:500], found.confidence)
-    for found in find_amendments(act.title, act.jurisdiction):
-        type = _CHANGES[found.change]
-        if (type, found.act) not in seen:
-            seen.add((type, found.act))
-            yield Relation(act.id, type, found.act, "title", found.evidence[:500], 0.9)
+                yield Relation(act.id, "TRANSPOSES", target, basis, transposition.evidence[:500], transposition.confidence)
+    for amendment in find_amendments(act.title, act.jurisdiction):
+        type = _CHANGES[amendment.change]
+        if (type, amendment.act) not in seen:
+            seen.add((type, amendment.act))
+            yield Relation(act.id, type, amendment.act, "title", amendment.evidence[:500], 0.9)

@@ -60,7 +60,7 @@ class ArticleLists:
         return end
 
     def _is_no_citation(self, start: int, end: int) -> bool:
-        """Whether the words are a heading ("Art. 5. - …"), or speak of an article to be made ("un article 5")."""
+        """True for words that are a heading ("Art. 5. - …"), or speak of an article to be made ("un article 5")."""
         text = self.passage.text
         if OPENING.search(text[max(0, start - 3) : start]) and LABEL.match(text, end):
             return True
@@ -160,5 +160,5 @@ class ArticleLists:
                 draft.act, draft.act_words = governor.act, governor.words
 
     def _is_joined(self, start: int) -> bool:
-        """Whether nothing but "et à", "du deuxième alinéa de" stands between the last group without an act and here."""
+        """True where nothing but "et à", "du deuxième alinéa de" stands between the last group without an act and here."""
         return start - self.open_end <= 90 and CHAIN.fullmatch(self.passage.text, self.open_end, start) is not None

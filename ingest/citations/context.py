@@ -13,7 +13,7 @@ from schema.records import ActTree, Article
 
 
 def contexts(tree: ActTree) -> Iterator[tuple[Article, Context]]:
-    """The articles of an act, each with its context."""
+    """Yield the articles of an act, each with its context."""
     act = tree.act
     above = {section.id: section.parent_id for section in tree.sections}
     sections = SectionPaths(above)
@@ -50,7 +50,7 @@ def contexts(tree: ActTree) -> Iterator[tuple[Article, Context]]:
 
 @dataclass(slots=True)
 class _Spoken:
-    """What an act says of others, as it is read from its title on."""
+    """The names that an act gives to others, as it is read from its title on."""
 
     full_names: dict[str, str] = field(default_factory=dict[str, str])
     defined: dict[str, str] = field(default_factory=dict[str, str])
@@ -93,12 +93,12 @@ def _named_throughout(tree: ActTree) -> _Spoken:
     return spoken
 
 
-def _around(section: str, above: dict[str, str], known: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _around(section: str, above: dict[str, str], paths: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
     way: list[str] = []
-    while section not in known and section in above:
+    while section not in paths and section in above:
         way.append(section)
         section = above[section]
-    found = known.get(section, ())
+    path = paths.get(section, ())
     for step in reversed(way):
-        found = known[step] = (*found, step)
-    return found
+        path = paths[step] = (*path, step)
+    return path

@@ -45,46 +45,46 @@ class EuName:
 
 
 def eu_names_at(text: str, start: int) -> list[EuName]:
-    """The EU acts named from a place on: one, or the members of a list behind one plural noun.
+    """Return the EU acts named from a place on: one, or the members of a list behind one plural noun.
 
     >>> [name.celex for name in eu_names_at("directives 2003/90/CE et 2003/91/CE", 0)]
     ['32003L0090', '32003L0091']
     """
-    found = _FIRST.match(text, start)
-    if not found:
+    match = _FIRST.match(text, start)
+    if not match:
         return []
-    kind = found["kind"].lower()
+    kind = match["kind"].lower()
     plural = kind.endswith("s")
     letter = _LETTERS[" ".join(kind.rstrip("s").split()).replace("reglement", "règlement")]
     names: list[EuName] = []
-    while found:
-        celex = _celex(letter, found)
+    while match:
+        celex = _celex(letter, match)
         if celex:
-            names.append(EuName(celex, start, found.end()))
-        found = _NEXT.match(text, found.end()) if plural and celex else None
-        start = found.start("body") if found and found["body"] else found.start("first") if found else start
+            names.append(EuName(celex, start, match.end()))
+        match = _NEXT.match(text, match.end()) if plural and celex else None
+        start = match.start("body") if match and match["body"] else match.start("first") if match else start
     return names
 
 
-def _celex(letter: str, found: re.Match[str]) -> str:
-    body = f"{found['body'] or ''}{found['tail'] or ''}"
-    first, second = found["first"], found["second"]
+def _celex(letter: str, match: re.Match[str]) -> str:
+    body = f"{match['body'] or ''}{match['tail'] or ''}"
+    first, second = match["first"], match["second"]
     if not body and not (_year(first) and len(first) == 4) and not (letter == "R" and _year(second)):
         return ""
-    if _is_number_first(letter, found, body):
+    if _is_number_first(letter, match, body):
         first, second = second, first
     year = _year(first)
     return f"3{year}{letter}{int(second):04d}" if year and int(second) else ""
 
 
-def _is_number_first(letter: str, found: re.Match[str], body: str) -> bool:
-    first, second = _year(found["first"]), _year(found["second"])
+def _is_number_first(letter: str, match: re.Match[str], body: str) -> bool:
+    first, second = _year(match["first"]), _year(match["second"])
     if not first or not second:
         return not first
     if letter == "R":
-        old = first < _YEAR_FIRST or len(found["first"]) < 4 or "C" in body.upper()
-        return old or (bool(found["numbered"]) and second < _YEAR_FIRST and len(found["second"]) == 4)
-    return letter == "D" and bool(found["numbered"])
+        old = first < _YEAR_FIRST or len(match["first"]) < 4 or "C" in body.upper()
+        return old or (bool(match["numbered"]) and second < _YEAR_FIRST and len(match["second"]) == 4)
+    return letter == "D" and bool(match["numbered"])
 
 
 def _year(digits: str) -> int:

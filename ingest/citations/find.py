@@ -70,7 +70,7 @@ def _read(passage: Passage, articles: ArticleLists, anchor: re.Match[str]) -> in
 
 
 def _label_end(text: str, start: int) -> int:
-    """Where a number ends that heads an article of its own ("Art. L. 1. - …"), else 0."""
+    """The end of a number that heads an article of its own ("Art. L. 1. - …"), else 0."""
     number = NUMBER.match(text, start)
     return number.end() if number and text.endswith("Art. ", 0, start) and LABEL.match(text, number.end()) else 0
 

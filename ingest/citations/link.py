@@ -8,7 +8,7 @@ from cypher.batches import batches
 from cypher.graph import Row, Statements
 from ingest.citations.resolve import LawIndex
 from schema.identifiers import act_of
-from schema.records import Act, ActTree, Citation, Relation
+from schema.records import Act, ActTree, Citation, OutsideKind, Relation
 
 _CITES = {
     "Article": "create_article_citations",
@@ -29,58 +29,32 @@ _RELATES = {
 
 @dataclass(frozen=True, slots=True)
 class LinkedCitation:
-    """A citation with its target found: ``label`` says where (Article, Section, Act, or Outside the graph).
+    """A citation, and the identifier in the graph of what it names; ``label`` is Outside where the graph lacks it."""
 
-    ``cited`` is what it names, ``target`` the identifier in the graph.
-    """
-
-    article: str
+    citation: Citation
     label: str
     target: str
-    cited: str
-    target_kind: str
-    text: str
-    start: int
-    end: int
-    kind: str
 
     def row(self) -> Row:
-        """The parameters of the statement that writes it."""
-        return {
-            "article": self.article,
-            "target": self.target,
-            "cited": self.cited,
-            "text": self.text,
-            "start": self.start,
-            "end": self.end,
-            "kind": self.kind,
-        }
+        """Return the parameters of the statement that writes it."""
+        c = self.citation
+        row: Row = {"article": c.article_id, "target": self.target, "cited": c.target}
+        return row | {"text": c.text, "start": c.start, "end": c.end, "kind": c.kind}
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedRelation:
-    """What an act does to another, with the other found; ``target`` is ``cited`` where the graph lacks it."""
+    """A relation of an act, and the identifier of the other act; that is as cited where it is not ``inside`` the graph."""
 
-    act: str
-    type: str
+    relation: Relation
     target: str
     inside: bool
-    cited: str
-    basis: str
-    evidence: str
-    confidence: float
 
     def row(self) -> Row:
-        """The parameters of the statement that writes it."""
-        return {
-            "act": self.act,
-            "type": self.type,
-            "target": self.target,
-            "cited": self.cited,
-            "basis": self.basis,
-            "evidence": self.evidence,
-            "confidence": self.confidence,
-        }
+        """Return the parameters of the statement that writes it."""
+        r = self.relation
+        row: Row = {"act": r.act_id, "type": r.type, "target": self.target, "cited": r.target}
+        return row | {"basis": r.basis, "evidence": r.evidence, "confidence": r.confidence}
 
 
 Target = tuple[str, str]
@@ -89,7 +63,7 @@ Target = tuple[str, str]
 
 @dataclass(slots=True)
 class KnownLaw:
-    """What can be cited: by a publisher's identifier, of any version, by ours, or by a name (`ingest.citations.resolve`).
+    """Law that can be cited: by a publisher's identifier, of any version, by ours, or by a name (`ingest.citations.resolve`).
 
     Where several answer to a publisher's identifier, the first by identifier is meant, in whatever order they came.
     """
@@ -99,7 +73,7 @@ class KnownLaw:
 
     @classmethod
     def of(cls, graph: Statements) -> "KnownLaw":
-        """Of the law in a graph."""
+        """Return the law in a graph."""
         law = cls()
         law.add_graph(graph)
         return law
@@ -112,8 +86,8 @@ class KnownLaw:
         for row in graph.rows("act_names"):
             id = row["id"]
             if id not in without:
-                known: Row = {**row, "language": ""}
-                self.add(Act(**known), _named(articles.get(id, none)), _named(sections.get(id, none)))
+                act: Row = {**row, "language": ""}
+                self.add(Act(**act), _named(articles.get(id, none)), _named(sections.get(id, none)))
 
     def add_trees(self, trees: Iterable[ActTree]) -> None:
         """Add acts that were read."""
@@ -137,16 +111,17 @@ class KnownLaw:
             self._claims[name] = min(target, self._claims.get(name, target))
 
     def resolve(self, name: str) -> list[Target] | str:
-        """What a citation names, each with its label, or the reason why the graph lacks it."""
-        found = self._claims.get(name)
-        if found:
-            return [found]
-        return [(label, id) for label, id in resolved] if not isinstance(resolved := self.index.resolve(name), str) else resolved
+        """Return what a citation names, each with its label, or the reason why the graph lacks it."""
+        claimed = self._claims.get(name)
+        if claimed:
+            return [claimed]
+        resolved = self.index.resolve(name)
+        return resolved if isinstance(resolved, str) else [(label, id) for label, id in resolved]
 
     def targets(self, name: str) -> list[Target]:
-        """What a citation names; nothing where the graph lacks it."""
-        found = self.resolve(name)
-        return [] if isinstance(found, str) else found
+        """Return what a citation names; nothing where the graph lacks it."""
+        resolved = self.resolve(name)
+        return [] if isinstance(resolved, str) else resolved
 
 
 def _named(row: Row) -> Iterable[_Named]:
@@ -154,85 +129,73 @@ def _named(row: Row) -> Iterable[_Named]:
 
 
 def link(citations: Iterable[Citation], law: KnownLaw) -> Iterator[LinkedCitation]:
-    """Each citation with its targets (a range has several); what the graph lacks stands outside."""
-    for c in citations:
-        yield from _linked(c.article_id, c.target, c.target_kind, c.text, c.start, c.end, c.kind, law)
-
-
-def _linked(
-    article: str, cited: str, kind_of: str, text: str, start: int, end: int, kind: str, law: KnownLaw
-) -> Iterator[LinkedCitation]:
-    targets = law.targets(cited)
-    for label, target in targets or [("Outside", cited)]:
-        if target != article or kind == "link":  # a publisher's own link is kept whatever it points to
-            yield LinkedCitation(article, label, target, cited, kind_of, text, start, end, kind)
-
-
-def link_relations(relations: Iterable[Relation], law: KnownLaw) -> Iterator[LinkedRelation]:
-    """What acts do to each other, with the other act found; each once, and nothing that an act does to itself."""
-    return _each_once(
-        found for r in relations for found in _related(r.act_id, r.type, r.target, r.basis, r.evidence, r.confidence, law)
-    )
+    """Yield each citation with its targets (a range has several); what the graph lacks stands outside."""
+    for citation in citations:
+        for label, target in law.targets(citation.target) or [("Outside", citation.target)]:
+            if target != citation.article_id or citation.kind == "link":  # a publisher's link is kept whatever it points to
+                yield LinkedCitation(citation, label, target)
 
 
 _BASES = ("metadata", "title", "preamble")
 
 
-def _each_once(relations: Iterable[LinkedRelation]) -> Iterator[LinkedRelation]:
-    """Of several edges of one type between two acts that on the best basis, in whatever order they were found."""
-    best: dict[tuple[str, str, str], LinkedRelation] = {}
+def link_relations(relations: Iterable[Relation], law: KnownLaw) -> Iterator[LinkedRelation]:
+    """Yield what acts do to each other, with the other act; each once, and nothing that an act does to itself."""
+    linked: list[LinkedRelation] = []
     for relation in relations:
-        other = best.setdefault((relation.act, relation.type, relation.target), relation)
-        if _precedence(relation) < _precedence(other):
-            best[relation.act, relation.type, relation.target] = relation
+        acts = [id for label, id in law.targets(relation.target) if label == "Act"]
+        if acts != [relation.act_id]:
+            linked.append(LinkedRelation(relation, acts[0] if acts else relation.target, bool(acts)))
+    return _each_once(linked)
+
+
+def _each_once(relations: Iterable[LinkedRelation]) -> Iterator[LinkedRelation]:
+    """Each edge of one type between two acts once, on its best basis, in whatever order they were read."""
+    best: dict[tuple[str, str, str], LinkedRelation] = {}
+    for linked in relations:
+        key = (linked.relation.act_id, linked.relation.type, linked.target)
+        best[key] = min(best.get(key, linked), linked, key=_precedence)
     return iter(best.values())
 
 
-def _precedence(relation: LinkedRelation) -> tuple[int, float, str, str]:
+def _precedence(linked: LinkedRelation) -> tuple[int, float, str, str]:
+    relation = linked.relation
     basis = _BASES.index(relation.basis) if relation.basis in _BASES else len(_BASES)
-    return basis, -relation.confidence, relation.cited, relation.evidence
+    return basis, -relation.confidence, relation.target, relation.evidence
 
 
-def _related(
-    act: str, type: str, cited: str, basis: str, evidence: str, confidence: float, law: KnownLaw
-) -> Iterator[LinkedRelation]:
-    found = [id for label, id in law.targets(cited) if label == "Act"]
-    if found != [act]:
-        yield LinkedRelation(act, type, found[0] if found else cited, bool(found), cited, basis, evidence, confidence)
-
-
-def write_citations(graph: Statements, known: Sequence[str], citations: Sequence[LinkedCitation]) -> None:
+def write_citations(graph: Statements, stored: Sequence[str], citations: Sequence[LinkedCitation]) -> None:
     """Make these the citations of the articles of acts; articles whose citations are the same are left alone.
 
     Args:
-        known: those of the acts that the graph may hold citations of already.
+        stored: those of the acts that the graph may hold citations of already.
     """
     old: dict[str, Counter[tuple[object, ...]]] = defaultdict(Counter)
-    for statement in ("citations_of_acts", "outside_citations_of_acts") if known else ():
-        for row in graph.rows(statement, ids=known):
+    for statement in ("citations_of_acts", "outside_citations_of_acts") if stored else ():
+        for row in graph.rows(statement, ids=stored):
             cited = row.get("cited", row["target"])
             old[row["article"]][row["target"], cited, row["text"], row["start"], row["end"], row["kind"]] += 1
     if not old:
         _create(graph, citations)
         return
     new: dict[str, Counter[tuple[object, ...]]] = defaultdict(Counter)
-    for c in citations:
-        new[c.article][c.target, c.cited, c.text, c.start, c.end, c.kind] += 1
-    different = sorted(a for a in old.keys() | new.keys() if old.get(a) != new.get(a))
-    _delete(graph, [a for a in different if a in old])
-    changed = set(different)
-    _create(graph, [c for c in citations if c.article in changed])
+    for linked in citations:
+        c = linked.citation
+        new[c.article_id][linked.target, c.target, c.text, c.start, c.end, c.kind] += 1
+    different = {article for article in old.keys() | new.keys() if old.get(article) != new.get(article)}
+    _delete(graph, sorted(different & old.keys()))
+    _create(graph, [linked for linked in citations if linked.citation.article_id in different])
 
 
-def write_relations(graph: Statements, known: Sequence[str], relations: Sequence[LinkedRelation]) -> None:
+def write_relations(graph: Statements, stored: Sequence[str], relations: Sequence[LinkedRelation]) -> None:
     """Make these what acts do to other acts."""
-    if known:
-        for batch in batches(known):
+    if stored:
+        for batch in batches(stored):
             graph.write("delete_relations", ids=batch)
             graph.write("delete_outside_relations", ids=batch)
     _create_outside(graph, {(r.target, "act") for r in relations if not r.inside})
     for type, statement in _RELATES.items():
-        for batch in batches([r.row() for r in relations if r.inside and r.type == type]):
+        for batch in batches([r.row() for r in relations if r.inside and r.relation.type == type]):
             graph.write(statement, rows=batch)
     for batch in batches([r.row() for r in relations if not r.inside]):
         graph.write("create_relates_outside", rows=batch)
@@ -247,7 +210,7 @@ def relink(graph: Statements, law: KnownLaw, changed: Collection[str]) -> None:
     Args:
         changed: acts whose own citations the load has linked already.
     """
-    found_now = [row["id"] for row in graph.rows("outside_ids") if law.targets(row["id"])]
+    loaded = [row["id"] for row in graph.rows("outside_ids") if law.targets(row["id"])]
     meant: dict[str, set[str]] = defaultdict(set)
     for row in graph.rows("cited"):
         meant[row["cited"]].add(row["target"])
@@ -256,7 +219,7 @@ def relink(graph: Statements, law: KnownLaw, changed: Collection[str]) -> None:
     acts: set[str] = set()
     for ids, of_articles, of_acts in (
         (moved, "articles_citing", "acts_relating"),
-        (found_now, "articles_citing_outside", "acts_relating_outside"),
+        (loaded, "articles_citing_outside", "acts_relating_outside"),
     ):
         for batch in batches(ids):
             articles.update(row["article"] for row in graph.rows(of_articles, ids=batch))
@@ -266,32 +229,32 @@ def relink(graph: Statements, law: KnownLaw, changed: Collection[str]) -> None:
 
 
 def _relink_citations(graph: Statements, law: KnownLaw, articles: Sequence[str]) -> None:
-    found: dict[tuple[str, str, str, str, int, int, str], None] = {}  # a range has an edge to each of its articles
+    citations: dict[Citation, None] = {}  # a range has an edge to each of its articles
     for batch in batches(articles):
         for row in graph.rows("citations_from", ids=batch):
-            found[_words(row, row["cited"], row["label"].lower())] = None
+            citations[_citation(row, row["cited"], row["label"].lower())] = None
         for row in graph.rows("outside_citations_from", ids=batch):
-            found[_words(row, row["target"], row["target_kind"])] = None
+            citations[_citation(row, row["target"], row["target_kind"])] = None
     _delete(graph, articles)
-    _create(graph, [linked for words in found for linked in _linked(*words, law)])
+    _create(graph, list(link(citations, law)))
 
 
-def _words(row: Row, cited: str, kind_of: str) -> tuple[str, str, str, str, int, int, str]:
-    return row["article"], cited, kind_of, row["text"], row["start"], row["end"], row["kind"]
+def _citation(row: Row, cited: str, kind: OutsideKind) -> Citation:
+    return Citation(row["article"], cited, kind, row["text"], row["start"], row["end"], row["kind"])
+
+
+def _relation(row: Row) -> Relation:
+    return Relation(row["act"], row["type"], row["cited"], row["basis"], row["evidence"], row["confidence"])
 
 
 def _relink_relations(graph: Statements, law: KnownLaw, acts: Sequence[str]) -> None:
     for batch in batches(acts):
-        rows = [row for name in _RELATIONS for row in graph.rows(name, ids=batch)]
-        again = [
-            relation
-            for row in rows
-            for relation in _related(row["act"], row["type"], row["cited"], row["basis"], row["evidence"], row["confidence"], law)
-        ]
-        write_relations(graph, batch, list(_each_once(again)))
+        rows = (row for name in _RELATIONS for row in graph.rows(name, ids=batch))
+        write_relations(graph, batch, list(link_relations(map(_relation, rows), law)))
 
 
 _RELATIONS = ("relations_of_acts", "outside_relations_of_acts")
+_KINDS: tuple[OutsideKind, ...] = ("article", "section", "act")
 
 
 def release_citations(graph: Statements, acts: set[str], sections: Sequence[str], articles: Sequence[str]) -> None:
@@ -300,32 +263,25 @@ def release_citations(graph: Statements, acts: set[str], sections: Sequence[str]
     Args:
         acts: whose own citations go or are written anew, and need no release.
     """
-    released: list[LinkedCitation] = []
-    whole = sorted(acts)
-    for kind, gone in (("article", articles), ("section", sections), ("act", whole)):
+    released: dict[LinkedCitation, None] = {}
+    for kind, gone in zip(_KINDS, (articles, sections, sorted(acts)), strict=True):
         for batch in batches(gone):
             for row in graph.rows(f"citations_into_{kind}", ids=batch):
                 if act_of(row["article"]) not in acts:
-                    article, cited, *words = _words(row, row["cited"], kind)
-                    released.append(LinkedCitation(article, "Outside", cited, cited, *words))  # pyright: ignore[reportArgumentType]
-    _create(graph, list(dict.fromkeys(released)))
+                    released[LinkedCitation(_citation(row, row["cited"], kind), "Outside", row["cited"])] = None
+    _create(graph, list(released))
 
 
 def release_relations(graph: Statements, acts: Sequence[str]) -> None:
     """Point outside what other acts do to acts that go: called before they are deleted."""
-    related = [row["act"] for batch in batches(acts) for row in graph.rows("acts_relating_to", ids=batch)]
+    related = {row["act"] for batch in batches(acts) for row in graph.rows("acts_relating_to", ids=batch)}
     gone = set(acts)
-    for batch in batches(sorted(set(related) - gone)):
+    for batch in batches(sorted(related - gone)):
         again: list[LinkedRelation] = []
         for name in _RELATIONS:
             for row in graph.rows(name, ids=batch):
                 inside = name != "outside_relations_of_acts" and row["target"] not in gone
-                target = row["target"] if inside else row["cited"]
-                again.append(
-                    LinkedRelation(
-                        row["act"], row["type"], target, inside, row["cited"], row["basis"], row["evidence"], row["confidence"]
-                    )
-                )
+                again.append(LinkedRelation(_relation(row), row["target"] if inside else row["cited"], inside))
         write_relations(graph, batch, list(_each_once(again)))
 
 
@@ -336,7 +292,7 @@ def _delete(graph: Statements, articles: Sequence[str]) -> None:
 
 
 def _create(graph: Statements, citations: Sequence[LinkedCitation]) -> None:
-    _create_outside(graph, {(c.target, c.target_kind) for c in citations if c.label == "Outside"})
+    _create_outside(graph, {(c.target, c.citation.target_kind) for c in citations if c.label == "Outside"})
     for label, statement in _CITES.items():
         for batch in batches([c.row() for c in citations if c.label == label]):
             graph.write(statement, rows=batch)

@@ -10,11 +10,12 @@ ARTICLE_WORD = re.compile(r"^art(?:icle)?\.?\s+", re.IGNORECASE)
 
 
 def is_lettered(number: str) -> bool:
+    """Return whether a number has the letter of a part of a code ("L1234-1")."""
     return number[:1] in "LRDA" and any(c.isdigit() for c in number[1:4])
 
 
 def trigger_places(text: str, triggers: tuple[tuple[str, int], ...] = TRIGGERS) -> list[int]:
-    """Where an anchor may stand, in order."""
+    """Return the places where an anchor may stand, in order."""
     places: list[int] = []
     for needle, back in triggers:
         at = text.find(needle)
@@ -26,7 +27,7 @@ def trigger_places(text: str, triggers: tuple[tuple[str, int], ...] = TRIGGERS) 
 
 
 def normal(number: str) -> str:
-    """The number as keys have it; "L.O. 1" and other ways to write the letter are made one."""
+    """Return the number as keys have it; "L.O. 1" and other ways to write the letter are made one."""
     number = re.sub(r"^L\.?\s?O\.?\s?", "LO ", number.replace("‑", "-").replace("–", "-"))
     number = re.sub(r"\s?-\s?", "-", number)
     if number.lower() in ("premier", "ier"):
@@ -35,5 +36,5 @@ def normal(number: str) -> str:
 
 
 def has_number(numbers: Container[str], number: str) -> bool:
-    """Whether an act has an article; the first may be written with or without its ordinal ending."""
+    """Return whether an act has an article; the first may be written with or without its ordinal ending."""
     return number in numbers or (number in ("1", "1er") and ("1" in numbers or "1er" in numbers)) or f"{number}." in numbers

@@ -11,7 +11,7 @@ Form = Literal["article", "range", "section", "act"]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known of the place of a text: its act, and its own article with those before and after it.
+    """The place of a text: its act, and its own article with those before and after it.
 
     ``names`` are what its act is called, without the words of the title, and with them as the value. ``noun`` is the one
     by which it may speak of itself ("code", "loi"). ``numbers`` holds the normalised numbers of its articles where they

@@ -52,7 +52,7 @@ class _Articles:
         self.ids.append(id)
 
     def between(self, first: str, last: str) -> list[int]:
-        """The places of the articles from one loose number to another."""
+        """Return the places of the articles from one loose number to another."""
         if len(self._by_number) != len(self.ids):
             self._by_number = sorted((_sort_key(number), place) for number, places in self.places.items() for place in places)
         low = bisect_left(self._by_number, (_sort_key(first), -1))
@@ -73,7 +73,7 @@ class LawIndex:
 
     @classmethod
     def of(cls, trees: Sequence[ActTree]) -> "LawIndex":
-        """Of acts that are in memory."""
+        """Return the index of acts that are in memory."""
         index = cls()
         for tree in trees:
             articles = ((article.id, article.number) for article in tree.articles)
@@ -109,12 +109,12 @@ class LawIndex:
             self._labels = {id: label for id, label in self._labels.items() if act_of(id) != act_id}
 
     def targets(self, key: str) -> list[Target]:
-        """What a key cites, each with its label; nothing where `resolve` gives a reason."""
-        found = self.resolve(key)
-        return [] if isinstance(found, str) else found
+        """Return what a key cites, each with its label; nothing where `resolve` gives a reason."""
+        resolved = self.resolve(key)
+        return [] if isinstance(resolved, str) else resolved
 
     def resolve(self, key: str) -> list[Target] | str:
-        """What a key cites, each with its label, in reading order; or the reason why it is not to be had."""
+        """Return what a key cites, each with its label, in reading order; or the reason why it is not to be had."""
         name, _, place = key.partition("#")
         if not place and name.count("/") > 1:
             return self._identified(name)
@@ -172,7 +172,7 @@ class LawIndex:
 
 @lru_cache(_NUMBERS)
 def loose_number(number: str) -> str:
-    """An article number as it is compared: stars, case, and the ending of "1er" do not tell articles apart.
+    """Return an article number as it is compared: stars, case, and the ending of "1er" do not tell articles apart.
 
     >>> loose_number("Art. 1er."), loose_number("R.* 123-1"), loose_number("3 bis") == loose_number("3bis")
     ('1', 'r123-1', True)
@@ -184,7 +184,7 @@ def loose_number(number: str) -> str:
 
 
 def number_order(number: str) -> tuple[tuple[int, int, str], ...]:
-    """A key that puts articles in the order of their numbers.
+    """Return a key that puts articles in the order of their numbers.
 
     >>> sorted(["L10", "L9-2", "L9", "L9 bis"], key=number_order)
     ['L9', 'L9 bis', 'L9-2', 'L10']

@@ -11,22 +11,10 @@ Parts = tuple[str, ...]
 """The numbered parts of headings from the outermost inwards: ``("partie-1", "livre-2", "titre-3")``."""
 
 _KINDS = {"part": "partie", "title": "titre", "chapter": "chapitre", "book": "livre", "subsection": "sous-section"}
-_WORDS = {
-    "premier": 1,
-    "premiere": 1,
-    "ier": 1,
-    "1er": 1,
-    "1re": 1,
-    "deuxieme": 2,
-    "second": 2,
-    "seconde": 2,
-    "troisieme": 3,
-    "quatrieme": 4,
-    "cinquieme": 5,
-    "sixieme": 6,
-    "septieme": 7,
-    "huitieme": 8,
-}
+_NUMERALS = """
+    premier premiere ier 1er 1re; deuxieme second seconde; troisieme; quatrieme; cinquieme; sixieme; septieme; huitieme
+"""
+_WORDS = {word: n for n, words in enumerate(_NUMERALS.split(";"), 1) for word in words.split()}
 _LONGEST_CHAIN = 9
 _ROMAN = re.compile(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _DECREES = "partie-reglementaire"
@@ -34,7 +22,7 @@ _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 
 
 def ordinal(word: str) -> str:
-    """A numeral in digits, whether it is written as a word, in Roman or in Arabic digits; else the word itself.
+    """Return a numeral in digits, whether it is written as a word, in Roman or in Arabic digits; else the word itself.
 
     >>> ordinal("III"), ordinal("Ier"), ordinal("première"), ordinal("6bis")
     ('3', '1', '1', '6bis')
@@ -49,7 +37,7 @@ def ordinal(word: str) -> str:
 
 
 def part(kind: str, number: str) -> str:
-    """One part in the form that is compared: "Livre", "Ier" gives "livre-1"."""
+    """Return one part in the form that is compared: "Livre", "Ier" gives "livre-1"."""
     kind = fold(kind.lower()).replace(" ", "-")
     return f"{_KINDS.get(kind, kind)}-{'-'.join(ordinal(word) for word in number.split())}"
 
@@ -103,7 +91,7 @@ class SectionPaths:
                 self._by_last[parts[-1]].append((parts, id))
 
     def find(self, cited: Parts, near: str = "") -> list[str]:
-        """The sections that a citation may mean; those that share most of their way with ``near`` where it is given."""
+        """Return the sections that a citation may mean; those that share most of their way with ``near`` where it is given."""
         candidates = [(parts, id) for parts, id in self._by_last.get(cited[-1], ()) if _in_order(cited, parts)]
         place = self._parts.get(near, ())
         if len(candidates) > 1:
@@ -115,14 +103,14 @@ class SectionPaths:
         return [id for _, id in candidates]
 
     def enclosing(self, kind: str, around: Sequence[str]) -> str:
-        """The innermost of the sections around a place that is a chapter, a title …, as ``kind`` says; or ""."""
+        """Return the innermost of the sections around a place that is a chapter, a title …, as ``kind`` says; or ""."""
         kind = fold(kind.lower()).replace(" ", "-")
         wanted = _KINDS.get(kind, kind) + "-"
         return next((id for id in reversed(around) if self._parts.get(id, ("",))[-1].startswith(wanted)), "")
 
 
 def _in_order(cited: Parts, parts: Parts) -> bool:
-    """Whether an act has the parts in this order; "partie réglementaire" may go on ("- Décrets simples")."""
+    """True where an act has the parts in this order; "partie réglementaire" may go on ("- Décrets simples")."""
     steps = iter(parts)
     return all(any(step == wanted or (wanted == _DECREES and step.startswith(wanted)) for step in steps) for wanted in cited)
 
@@ -132,5 +120,5 @@ def _common(one: Parts, other: Parts) -> int:
 
 
 def parts_of_key(words: str) -> Parts:
-    """The parts in the key of a citation: "/livre-1/titre-2" gives ("livre-1", "titre-2")."""
+    """Return the parts in the key of a citation: "/livre-1/titre-2" gives ("livre-1", "titre-2")."""
     return tuple(slug(step) for step in words.strip("/").split("/"))

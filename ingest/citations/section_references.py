@@ -58,7 +58,7 @@ def _outer_parts(text: str, last: re.Match[str]) -> tuple[list[str], int]:
 
 
 def _is_elsewhere(passage: Passage, start: int, end: int) -> bool:
-    """Whether the sections are those of an act that is amended."""
+    """True where the sections are those of an act that is amended."""
     return passage.zone(start) is not None or (not passage.context.is_lettered and passage.is_amended(start, end))
 
 

@@ -1,4 +1,4 @@
-"""Which directives an act transposes, and which acts it amends or repeals, as its title and preamble say.
+"""Directives that an act transposes, and acts that it amends or repeals, as its title and preamble say.
 
 A directive that a title names only because another directive amends it, or because an act that is amended was made for
 it, is transposed by this act at most in part: it is found too, less sure and with its basis, so that who reads may choose.
@@ -74,7 +74,7 @@ class Transposition:
 
     @property
     def confidence(self) -> float:
-        """How sure it is that the act transposes the directive, from 0 to 1."""
+        """The certainty that the act transposes the directive, from 0 to 1."""
         return CONFIDENCE[self.basis]
 
 
@@ -88,7 +88,7 @@ class Amendment:
 
 
 def find_transpositions(text: str) -> list[Transposition]:
-    """The directives that a title or a preamble names, each once, by the surest words.
+    """Return the directives that a title or a preamble names, each once, by the surest words.
 
     >>> [found.celex for found in find_transpositions("Loi portant transposition de la directive 2016/680/UE")]
     ['32016L0680']
@@ -99,22 +99,22 @@ def find_transpositions(text: str) -> list[Transposition]:
     cue = end = 0
     for celex, start, stop in _directives(text):
         between = text[end:start]
-        told, at = _cue(between)
+        cued, at = _cue(between)
         item = between[between.rfind(";") + 1 :] if ";" in between else ""
-        if told:
+        if cued:
             cue = end + at
-            basis = strong = "other act" if _is_of_another(text, cue) else told
+            basis = strong = "other act" if _is_of_another(text, cue) else cued
             if _IN_REGULATION.search(between, at):
                 basis = "amended directive"
         elif end and _CHANGES_IT.search(item or between):
             basis = "amended directive"
         elif item:  # the next of a list of what is transposed, unless it is about an act
             basis = "named" if _NATIONAL.search(item) else strong
-        found = Transposition(celex, basis, text[cue:stop], start, stop)
-        if celex not in best or found.confidence > best[celex].confidence:
-            best[celex] = found
+        transposition = Transposition(celex, basis, text[cue:stop], start, stop)
+        if celex not in best or transposition.confidence > best[celex].confidence:
+            best[celex] = transposition
         end = stop
-    return sorted(best.values(), key=lambda found: found.start)
+    return sorted(best.values(), key=lambda transposition: transposition.start)
 
 
 _IN_REGULATION = re.compile(rf"règlements?\b.{{0,40}}\d/\d.*?(?:{_CHANGES_IT.pattern})", re.IGNORECASE | re.DOTALL)
@@ -131,7 +131,7 @@ def _cue(words: str) -> tuple[Basis | None, int]:
 
 
 def _is_of_another(text: str, cue: int) -> bool:
-    """Whether words of transposition stand in the title of an act that this one changes."""
+    """True where words of transposition stand in the title of an act that this one changes."""
     before = text[max(0, cue - 300) : cue]
     if len(re.findall(_DATE, text[:cue])) < 2:
         return False  # the only date is that of the act itself
@@ -142,7 +142,7 @@ def _is_of_another(text: str, cue: int) -> bool:
 
 def _directives(text: str) -> list[tuple[str, int, int]]:
     """The directives named in a text: CELEX number and range of the words."""
-    found: list[tuple[str, int, int]] = []
+    directives: list[tuple[str, int, int]] = []
     noun, at = "", 0
     for name in _NAME.finditer(text):
         if name.start() < at:
@@ -150,18 +150,18 @@ def _directives(text: str) -> list[tuple[str, int, int]]:
         if name["number"]:
             if noun == "directive":
                 celex = _celex(name["number"])
-                found += [(celex, name.start(), name.end())] if celex else []
+                directives += [(celex, name.start(), name.end())] if celex else []
             continue
         noun = name["noun"].lower().rstrip("s")
         for one in eu_names_at(text, name.start()):
             at = one.end
             if one.celex[5] == "L":
-                found.append((one.celex, one.start, one.end))
+                directives.append((one.celex, one.start, one.end))
         loose = _LOOSE.match(text, name.start()) if at <= name.start() else None
         if loose and (celex := _celex(loose["number"])):
-            found.append((celex, loose.start(), loose.end()))
+            directives.append((celex, loose.start(), loose.end()))
             at = loose.end()
-    return found
+    return directives
 
 
 def _celex(number: str) -> str:
@@ -170,11 +170,11 @@ def _celex(number: str) -> str:
 
 
 def find_amendments(title: str, jurisdiction: str) -> list[Amendment]:
-    """The acts that a title says are amended or repealed, in its order.
+    """Return the acts that a title says are amended or repealed, in its order.
 
     An act named inside the title of another ("la loi … portant exécution de la loi …") is not counted.
     """
-    found: list[Amendment] = []
+    amendments: list[Amendment] = []
     change: Change | None = None
     cue = end = 0
     is_first = False
@@ -189,10 +189,10 @@ def find_amendments(title: str, jurisdiction: str) -> list[Amendment]:
         names = act_names_at(title, match.start(), jurisdiction)
         before = title[end : match.start()]
         if change and names and (_ITEM.search(before) or (is_first and _PARTS.fullmatch(before))):
-            found += [Amendment(change, name.name, title[cue : name.end]) for name in names]
+            amendments += [Amendment(change, name.name, title[cue : name.end]) for name in names]
         if names:
             end, is_first = names[-1].end, False
-    return found
+    return amendments
 
 
 _TITLE_PLACES = re.compile(

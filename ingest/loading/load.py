@@ -234,9 +234,9 @@ class _Writer:
 def _write_portion(graph: Statements, *, portion: Portion) -> Counts:
     chunk, changes = portion.chunk, portion.changes
     if changes is None:
-        old = StoredActs.of(graph, chunk.known_ids)
+        old = StoredActs.of(graph, chunk.stored_ids)
         changes = difference(old, portion.trees, datetime.now(UTC).date())
-        for batch in batches(chunk.known_ids):
+        for batch in batches(chunk.stored_ids):
             graph.write("open_acts", ids=batch)
         release_citations(graph, {act.id for act in chunk.acts}, changes.gone_sections, changes.gone_articles)
     changes.write(graph)
@@ -288,7 +288,7 @@ def _linked(chunk: Chunk, law: KnownLaw) -> _Linked:
 
 
 def _write_linked(graph: Graph, plan: Plan, linked: _Linked) -> None:
-    if linked.chunk.known or len(linked.citations) <= BATCH:
+    if linked.chunk.stored or len(linked.citations) <= BATCH:
         graph.atomically(partial(_write_links, plan=plan, linked=linked))
     else:  # statement by statement: the acts do not count as loaded before the last of them
         _write_links(graph, plan, linked)
@@ -296,10 +296,10 @@ def _write_linked(graph: Graph, plan: Plan, linked: _Linked) -> None:
 
 def _write_links(graph: Statements, plan: Plan, linked: _Linked) -> None:
     chunk = linked.chunk
-    for batch in batches([] if chunk.known else joints(chunk.acts)):
+    for batch in batches([] if chunk.stored else joints(chunk.acts)):
         graph.write("create_next", rows=batch)
-    write_citations(graph, chunk.known_ids, linked.citations)
-    write_relations(graph, chunk.known_ids, linked.relations)
+    write_citations(graph, chunk.stored_ids, linked.citations)
+    write_relations(graph, chunk.stored_ids, linked.relations)
     seals = [
         {"id": a.id, "file": plan.taken[a.id][0].name, "law_sha256": a.law_sha256, "tree_sha256": a.tree_sha256}
         for a in chunk.acts

@@ -4,7 +4,7 @@ Nothing here reads the graph or writes to it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cypher.graph import Row
@@ -63,7 +63,7 @@ class Precedence:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a load writes.
+    """The writes of a load.
 
     Attributes:
         stored_acts: rows of the acts of the graph, by identifier.
@@ -111,7 +111,7 @@ class Planner:
 
     @property
     def may_remove(self) -> bool:
-        """Whether the graph has acts that these files, or those that are gone, gave."""
+        """True where the graph has acts that these files, or those that are gone, gave."""
         delivery = self.precedence.delivery
         return bool(delivery.gone) or any(row["file"] in delivery.sha256 for row in self.stored_acts.values())
 
@@ -212,14 +212,6 @@ class Planner:
             tuple(self._questions),
             self._report,
         )
-
-
-def plan(precedence: Precedence, stored_acts: Mapping[str, Row], readings: Iterable[ReadSource]) -> Plan:
-    """Return what a load writes of what was read, into a graph with these acts."""
-    planner = Planner(precedence, stored_acts)
-    for reading in readings:
-        planner.take(reading)
-    return planner.plan()
 
 
 def _each_once(reading: ReadSource, rejected: list[Rejected]) -> list[ReadAct]:

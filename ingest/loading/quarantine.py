@@ -1,4 +1,4 @@
-"""Where rejected records lie until they are mended: JSON lines with file, place, reason and the record itself."""
+"""Rejected records until they are mended: JSON lines with file, place, reason and the record itself."""
 
 import json
 import os
@@ -46,9 +46,9 @@ def _line(record: dict[str, object]) -> str:
 
 
 def quarantined(home: Path) -> dict[str, list[Rejected]]:
-    """All rejected records that wait for mending, by source."""
-    found: dict[str, list[Rejected]] = defaultdict(list)
+    """Return all rejected records that wait for mending, by source."""
+    by_source: dict[str, list[Rejected]] = defaultdict(list)
     for path in sorted((home / FOLDER).glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
-            found[path.stem].append(Rejected(**json.loads(line)))
-    return found
+            by_source[path.stem].append(Rejected(**json.loads(line)))
+    return by_source

@@ -65,11 +65,11 @@ class ReadAct:
     named: int
 
     def tree(self) -> ActTree:
-        """The act itself, less its citations and relations."""
+        """Return the act itself, less its citations and relations."""
         return self._kept(self.offset)
 
     def citations(self) -> tuple[Sequence[Citation], Sequence[Relation]]:
-        """What its articles cite, and what it does to other acts."""
+        """Return the citations of its articles, and its relations to other acts."""
         return self._kept(self.named)
 
     def _kept(self, offset: int) -> Any:
@@ -80,7 +80,7 @@ class ReadAct:
 
 @dataclass(slots=True)
 class ReadSource:
-    """What was in one file.
+    """The contents of one file.
 
     Attributes:
         error: why it could not be read to its end, if it could not.
@@ -160,7 +160,7 @@ def _tasks(sources: Sequence[SourceFile], sizes: Sequence[int]) -> Iterator[tupl
 
 def _read_task(sources: tuple[SourceFile, ...], read: ReadFile, spool: Path) -> list[ReadSource]:
     with spool.open("wb") as stream:
-        found: list[ReadSource] = []
+        readings: list[ReadSource] = []
         for source in sources:
             reading = ReadSource(source)
             try:
@@ -181,8 +181,8 @@ def _read_task(sources: tuple[SourceFile, ...], read: ReadFile, spool: Path) -> 
                 reading.error = Rejected(source.path.name, "", str(error))
             except OSError as error:
                 reading.error = Rejected(source.path.name, "", f"cannot be read: {error.strerror}")
-            found.append(reading)
-    return found
+            readings.append(reading)
+    return readings
 
 
 class _RecordPickler(pickle.Pickler):
@@ -229,7 +229,7 @@ def _write(stream: BinaryIO, value: object) -> None:
 
 
 def law_sha256(tree: ActTree) -> str:
-    """Fingerprint of an act: everything of it that an index or a model is made from.
+    """Return the fingerprint of an act: everything of it that an index or a model is made from.
 
     Where its citations lead follows from the fingerprints of all acts: each says what it cites, and which publishers'
     identifiers it answers to.
@@ -253,7 +253,7 @@ def law_sha256(tree: ActTree) -> str:
 
 
 def tree_sha256(tree: ActTree) -> str:
-    """Fingerprint of all that a reader gave of an act, but for what it rejected."""
+    """Return the fingerprint of all that a reader gave of an act, but for what it rejected."""
     digest = hashlib.sha256()
     for records in ((tree.act,), tree.sections, tree.articles, tree.citations, tree.wordings, tree.relations):
         lines = ("\x1f".join(map(str, _VALUES[type(record)](record))) for record in records)

@@ -25,15 +25,15 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Acts that are dealt with together: all of them new, or all of them ``known`` to the graph already."""
+    """Acts that are dealt with together: all of them new, or all of them ``stored`` in the graph already."""
 
     acts: list[ReadAct]
-    known: bool
+    stored: bool
 
     @property
-    def known_ids(self) -> list[str]:
-        """Identifiers of those that the graph knows."""
-        return [act.id for act in self.acts] if self.known else []
+    def stored_ids(self) -> list[str]:
+        """Identifiers of those that the graph has."""
+        return [act.id for act in self.acts] if self.stored else []
 
     def trees(self) -> list[ActTree]:
         """The acts themselves."""
@@ -56,12 +56,12 @@ class Portion:
     begun: Future[None] = field(default_factory=Future[None])
 
 
-def chunks(acts: Iterable[ReadAct], known: Container[str]) -> Iterator[Chunk]:
+def chunks(acts: Iterable[ReadAct], stored: Container[str]) -> Iterator[Chunk]:
     """Yield acts, whole, with about as many articles together."""
     held: dict[bool, list[ReadAct]] = {False: [], True: []}
     articles = {False: 0, True: 0}
     for act in acts:
-        kind = act.id in known
+        kind = act.id in stored
         held[kind].append(act)
         articles[kind] += len(act.articles) + 1
         if articles[kind] >= CHUNK_ARTICLES:
@@ -75,7 +75,7 @@ def chunks(acts: Iterable[ReadAct], known: Container[str]) -> Iterator[Chunk]:
 def portions(chunk: Chunk) -> Iterator[Portion]:
     """Yield the portions of a chunk: acts that the graph knows change in one."""
     trees = chunk.trees()
-    if chunk.known:
+    if chunk.stored:
         yield Portion(chunk, trees, changes=None)
         return
     today = datetime.now(UTC).date()

@@ -59,12 +59,12 @@ _LANGUAGES = {"eng": "en", "fra": "fr", "fre": "fr", "deu": "de", "ger": "de", "
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file begins with an Akoma Ntoso document."""
+    """Return whether a file begins with an Akoma Ntoso document."""
     return path.suffix == ".xml" and bool(_ROOT.search(starts_with(path)))
 
 
 def read(path: Path) -> Iterator[Read]:
-    """The document in a file.
+    """Yield the document in a file.
 
     Raises:
         MissingFile: there is no such file.
@@ -80,13 +80,13 @@ def read(path: Path) -> Iterator[Read]:
 
 
 def work_of(address: str) -> str:
-    """The work that an address names, without language, version, component and portion; "" where it names none.
+    """Return the work that an address names, without language, version, component and portion; "" where it names none.
 
     >>> work_of("/akn/za/act/2009/10/eng@2010-01-01/!main~sec_5"), work_of("/za/act/2009/10/eng@/main#sec-5")
     ('/akn/za/act/2009/10', '/akn/za/act/2009/10')
     """
-    found = _ADDRESS.fullmatch(address) if len(address) <= _LONGEST_ADDRESS else None
-    return f"/akn{found['work']}" if found else ""
+    address_parts = _ADDRESS.fullmatch(address) if len(address) <= _LONGEST_ADDRESS else None
+    return f"/akn{address_parts['work']}" if address_parts else ""
 
 
 def _parsed(path: Path) -> Element:
@@ -141,7 +141,7 @@ class _Reading:
         if work is None:
             raise BadSource(self.path, "/meta/identification", "no FRBRWork: nothing says which act this is")
         addresses = [_value(_first(work, name)) for name in ("FRBRuri", "FRBRthis")]
-        uri = next((found for address in addresses if (found := work_of(address))), "")
+        uri = next((work_address for address in addresses if (work_address := work_of(address))), "")
         if not uri:
             raise BadSource(self.path, "/meta/identification/FRBRWork", f"not the address of a work: {addresses[0][:100]!r}")
         parts = uri.split("/")[2:]
@@ -172,16 +172,16 @@ class _Reading:
 
     def _date(self, level: Element | None) -> date | None:
         text = _value(_first(level, "FRBRdate"), "date")
-        found = _DATE.match(text)
+        parts = _DATE.match(text)
         try:
-            if found:
-                return date(int(found[1]), int(found[2] or 1), int(found[3] or 1))
+            if parts:
+                return date(int(parts[1]), int(parts[2] or 1), int(parts[3] or 1))
         except ValueError:
             self.remarks.append(Remark(self.path.name, "FRBRdate", f"not a date: {text[:40]!r}"))
         return None
 
     def tree(self) -> ActTree:
-        """The act with all that is below it."""
+        """Return the act with all that is below it."""
         act = self.builder.act
         for body in self.bodies:
             if self.unit:
@@ -212,7 +212,7 @@ class _Reading:
         return any(_tag(element) == self.unit for element in _outside_quotations(node))
 
     def _loose(self, node: Element) -> str:
-        """What stands directly below an element that holds units, beside its name."""
+        """The text directly below an element that holds units, beside its name."""
         loose = (c for c in node if _tag(c) not in _HIERARCHY | _NAMES | {"crossHeading"} and not self._holds_units(c))
         return "\n".join(filter(None, (_Text(child).text for child in loose)))
 
@@ -271,7 +271,7 @@ class _Reading:
 
 
 def act_of_work(work: str, country: str) -> str:
-    """The identifier of the act of a work; a locality stays with it.
+    """Return the identifier of the act of a work; a locality stays with it.
 
     >>> act_of_work("/akn/za-cpt/act/by-law/2010/3", "za")
     'za/cpt-act-by-law-2010-3'
@@ -283,14 +283,14 @@ def act_of_work(work: str, country: str) -> str:
 
 
 def _portion(address: str) -> str:
-    found = _ADDRESS.fullmatch(address)
-    return (found["portion"] or found["place"] or "") if found else ""
+    match = _ADDRESS.fullmatch(address)
+    return (match["portion"] or match["place"] or "") if match else ""
 
 
 def _unit(portion: str) -> str:
     """The article or section that a place in it belongs to: ``chp_1__sec_5__subsec_2`` belongs to ``chp_1__sec_5``."""
-    found = _UNIT_ID.match(portion)
-    return found[0] if found else portion
+    match = _UNIT_ID.match(portion)
+    return match[0] if match else portion
 
 
 def _outside_quotations(node: Element) -> Iterator[Element]:

@@ -18,7 +18,7 @@ from ingest.loading.questions import read_questions
 from ingest.readers.support.act_builder import TreeBuilder
 from ingest.readers.support.decode import starts_with
 from ingest.readers.support.errors import Unreadable
-from ingest.readers.support.json_lines import Json, csv_rows, first_object, parsed_lines, text_of, trees_of_lines
+from ingest.readers.support.json_lines import Json, csv_rows, first_object, json_lines, parsed, text_of, trees_of_lines
 from schema.errors import BadSource
 from schema.identifiers import act_id, plain_name, slug
 from schema.records import Act, ActTree, Question, Read, Rejected
@@ -33,25 +33,25 @@ FILE_PATTERN = "*"
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file is the corpus, the queries or the judgements of a collection."""
+    """Return whether a file is the corpus, the queries or the judgements of a collection."""
     if path.name.removesuffix(_COMPRESSED) in (CORPUS, QUERIES):
         return "_id" in first_object(path)
     return path.suffix == ".tsv" and path.parent.name == QRELS and starts_with(path).startswith(b"query-id\tcorpus-id")
 
 
 def collection_of(path: Path) -> str:
-    """The name of the collection that a file belongs to."""
+    """Return the name of the collection that a file belongs to."""
     folder = path.absolute().parent
     return slug(folder.parent.name if folder.name == QRELS else folder.name)[:80] or "beir"
 
 
 def document_id(collection: str, id: str) -> str:
-    """The identifier of a document's act."""
+    """Return the identifier of a document's act."""
     return act_id("beir", f"{collection}-{plain_name(id)}")
 
 
 def read(path: Path) -> Iterator[Read]:
-    """The documents of a corpus, or the questions of a file of judgements, with their words from the queries beside it.
+    """Return the documents of a corpus, or the questions of a file of judgements, with their words from the queries beside it.
 
     Of the queries alone come the lines that cannot be read: a query without judgements answers nothing.
 
@@ -62,7 +62,7 @@ def read(path: Path) -> Iterator[Read]:
     if path.suffix == ".tsv":
         return _questions(path)
     if path.name.removesuffix(_COMPRESSED) == QUERIES:
-        return (found for found in _queries(path) if isinstance(found, Rejected))
+        return (item for item in _queries(path) if isinstance(item, Rejected))
     return trees_of_lines(path, partial(_document, collection_of(path)), "_id")
 
 
@@ -98,11 +98,11 @@ def _article_name(collection: str, id: str) -> str:
 def _questions(path: Path) -> Iterator[Read]:
     collection, split = collection_of(path), SPLITS.get(path.stem, "test")
     relevant: dict[str, list[str]] = defaultdict(list)
-    for found in csv_rows(path, _COLUMNS, delimiter="\t"):
-        if isinstance(found, Rejected):
-            yield found
+    for item in csv_rows(path, _COLUMNS, delimiter="\t"):
+        if isinstance(item, Rejected):
+            yield item
             continue
-        place, row = found
+        place, row = item
         score = row.get("score", "1").strip()
         if not _SCORE.fullmatch(score):
             yield Rejected(path.name, place, f"a score that is none: {score[:40]!r}", row)
@@ -111,9 +111,9 @@ def _questions(path: Path) -> Iterator[Read]:
     queries = path.parent.parent / QUERIES
     if not queries.exists():
         queries = queries.with_name(QUERIES + _COMPRESSED)
-    for found in _queries(queries):
-        if not isinstance(found, Rejected) and found[0] in relevant:
-            id, text, description = found
+    for item in _queries(queries):
+        if not isinstance(item, Rejected) and item[0] in relevant:
+            id, text, description = item
             names = tuple(relevant.pop(id))
             question = Question(f"beir-{collection}/{plain_name(id)}", text, description, f"beir-{collection}", names)
             yield replace(question, split=split, split_by_dossier=split)
@@ -123,7 +123,7 @@ def _questions(path: Path) -> Iterator[Read]:
 
 def _queries(path: Path) -> Iterator[tuple[str, str, str] | Rejected]:
     """Identifier, text and description of each query."""
-    return parsed_lines(path, lambda _, row: _query(row))
+    return parsed(json_lines(path), path.name, lambda _, row: _query(row))
 
 
 def _query(row: Json) -> tuple[str, str, str]:

@@ -12,9 +12,12 @@ from pathlib import Path
 
 from ingest.readers.support.act_builder import TreeBuilder
 from ingest.readers.support.decode import starts_with
-from ingest.readers.support.json_lines import csv_rows
+from ingest.readers.support.errors import Identifiers, Unreadable
+from ingest.readers.support.json_lines import csv_rows, parsed
 from schema.identifiers import act_id, slug
-from schema.records import Act, Question, Read, Rejected
+from schema.records import Act, Question, Read
+
+Row = dict[str, str]
 
 FILE_PATTERN = "*.csv"
 SOURCE = "bsard"
@@ -29,7 +32,7 @@ _DEVELOPMENT_SHARE = 10
 
 
 def recognises(path: Path) -> bool:
-    """Whether the first line of a file names the dataset's columns."""
+    """Return whether the first line of a file names the dataset's columns."""
     names = set(_first_line(path).replace('"', "").split(","))
     return names >= _ARTICLES or names >= _QUESTIONS
 
@@ -39,7 +42,7 @@ def _first_line(path: Path) -> str:
 
 
 def read(path: Path) -> Iterator[Read]:
-    """The codes of a file of articles, or the questions of one of questions.
+    """Return the codes of a file of articles, or the questions of one of questions.
 
     A file of articles is held whole: articles of one code need not stand together.
 
@@ -52,32 +55,24 @@ def read(path: Path) -> Iterator[Read]:
 
 def _codes(path: Path) -> Iterator[Read]:
     builders: dict[str, TreeBuilder] = {}
-    seen: dict[str, str] = {}
-    for found in csv_rows(path, _ARTICLES):
-        if isinstance(found, Rejected):
-            yield found
-            continue
-        place, row = found
+    taken = Identifiers()
+
+    def add(line: str, row: Row) -> None:
         code, id, text = " ".join(row["code"].split()), row["id"].strip(), row["article"].strip()
-        if not code or not text or not _ID.fullmatch(id):
-            lacking = f"an article without a {'text' if code else 'code'}"
-            yield Rejected(path.name, place, lacking if not (code and text) else f"not an identifier: {id[:40]!r}", row)
-            continue
-        if id in seen:
-            yield Rejected(path.name, place, f"repeated identifier: {id} is on {seen[id]}", row)
-            continue
-        seen[id] = place
+        if not code or not text:
+            raise Unreadable("", f"an article without a {'text' if code else 'code'}")
+        if not _ID.fullmatch(id):
+            raise Unreadable("", f"not an identifier: {id[:40]!r}")
+        taken.take(id, line, "")
         act = _act(code, row.get("law_type", ""))
         builder = builders.setdefault(act.id, TreeBuilder(act))
         headings = [" ".join(row.get(name, "").split()) for name in _HEADINGS]
         if not any(headings):  # the first publication has them all in one column
             headings = [" ".join(row.get("description", "").split())]
-        builder.article(
-            builder.below([heading for heading in headings if heading]),
-            _number(row),
-            text,
-            source_id=f"{SOURCE}:{id}",
-        )
+        section = builder.below([heading for heading in headings if heading])
+        builder.article(section, _number(row), text, source_id=f"{SOURCE}:{id}")
+
+    yield from filter(None, parsed(csv_rows(path, _ARTICLES), path.name, add))
     for builder in builders.values():
         yield builder.tree()
 
@@ -96,34 +91,30 @@ def _act(code: str, law_type: str) -> Act:
     )
 
 
-def _number(row: dict[str, str]) -> str:
+def _number(row: Row) -> str:
     """The article's number: from a column of its own, else from the reference ("Art. 1.1.1, Code de l'Eau …")."""
     number = row.get("article_no", "").strip()
-    found = _REFERENCE.match(row.get("reference", ""))
-    return number or (found["number"].strip() if found else "") or row["id"]
+    match = _REFERENCE.match(row.get("reference", ""))
+    return number or (match["number"].strip() if match else "") or row["id"]
 
 
 def _questions(path: Path) -> Iterator[Read]:
     file = next((name for name in ("test", "synthetic") if name in path.stem), "train")
-    seen: dict[str, str] = {}
-    for found in csv_rows(path, _QUESTIONS):
-        if isinstance(found, Rejected):
-            yield found
-            continue
-        place, row = found
+    taken = Identifiers()
+
+    def question(line: str, row: Row) -> Question:
         text, id = " ".join(row["question"].split()), row["id"].strip()
         ids = [name.strip() for name in row["article_ids"].strip("[] ").split(",") if name.strip()]
         if not text or not ids or not all(_ID.fullmatch(name) for name in (id, *ids)):
-            yield Rejected(path.name, place, "a question without an identifier, a text, or identifiers of articles", row)
-            continue
-        if id in seen:
-            yield Rejected(path.name, place, f"repeated identifier: {id} is on {seen[id]}", row)
-            continue
-        seen[id] = place
+            raise Unreadable("", "a question without an identifier, a text, or identifiers of articles")
+        taken.take(id, line, "")
         part = "test" if file == "test" else "development" if file == "train" and _bucket(id) == 0 else "train"
         relevant = tuple(f"{SOURCE}:{name}" for name in ids)
-        question = Question(f"{SOURCE}/{file}-{id}", text, " ".join(row.get("extra_description", "").split()), SOURCE, relevant)
-        yield replace(question, split=part, split_by_dossier=part)
+        description = " ".join(row.get("extra_description", "").split())
+        question = Question(f"{SOURCE}/{file}-{id}", text, description, SOURCE, relevant)
+        return replace(question, split=part, split_by_dossier=part)
+
+    return parsed(csv_rows(path, _QUESTIONS), path.name, question)
 
 
 def _bucket(id: str) -> int:

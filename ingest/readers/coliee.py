@@ -39,7 +39,7 @@ _DEVELOPMENT = ("R01", "R02")
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file is the code's text, or questions."""
+    """Return whether a file is the code's text, or questions."""
     if path.suffix not in _READERS:
         return False
     start = starts_with(path).decode("utf-8-sig", "replace").lstrip()
@@ -51,7 +51,7 @@ def recognises(path: Path) -> bool:
 
 
 def read(path: Path) -> Iterator[Read]:
-    """The code, or the questions of one year.
+    """Return the code, or the questions of one year.
 
     Raises:
         MissingFile: there is no such file.
@@ -134,7 +134,7 @@ class _Code:
         marks = list(_HEADING.finditer(line))
         for mark, end in zip(marks, [*(m.start() for m in marks[1:]), len(line)], strict=True):
             title, rank = line[mark.start() : end].strip(), _RANKS.index(mark[1])
-            if any(title == known for _, known, _ in self.open):
+            if any(title == heading for _, heading, _ in self.open):
                 continue
             while self.open and self.open[-1][0] >= rank:
                 self.open.pop()
@@ -152,7 +152,7 @@ class _Code:
         self.lines.clear()
 
     def tree(self, path: Path) -> ActTree:
-        """The code, with all its lines.
+        """Return the code, with all its lines.
 
         Raises:
             BadSource: there is no article in it.

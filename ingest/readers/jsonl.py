@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import cast, get_args
 
 from ingest.readers.support.act_builder import Cited, TreeBuilder
-from ingest.readers.support.errors import Unreadable
-from ingest.readers.support.json_lines import Json, first_object, iso_date, json_lines, list_of, parsed_lines, text_of
+from ingest.readers.support.errors import Identifiers, Unreadable
+from ingest.readers.support.json_lines import Json, first_object, iso_date, json_lines, list_of, parsed, text_of
 from schema.errors import BadSource
 from schema.identifiers import slug
 from schema.records import Act, Question, Read, Rejected, Relation, RelationType
@@ -72,7 +72,7 @@ class _Reading:
     """The act that the next lines belong to, with what was rejected since it began.
 
     Attributes:
-        seen: the places of the acts and questions so far.
+        taken: identifiers of the acts and questions so far.
         no_act: the reason why an article has no act.
     """
 
@@ -80,7 +80,7 @@ class _Reading:
     builder: TreeBuilder | None = None
     relations: list[Relation] = field(default_factory=list[Relation])
     rejected: list[Rejected] = field(default_factory=list[Rejected])
-    seen: dict[str, str] = field(default_factory=dict[str, str])
+    taken: Identifiers = field(default_factory=Identifiers)
     no_act: str = "an article before any act"
 
     def take(self, place: str, row: Json) -> Iterator[Read]:
@@ -89,7 +89,7 @@ class _Reading:
         if kind == "act":
             act = _act(row)
             relations = _relations(act, row)
-            self._see(act.id, place)
+            self.taken.take(act.id, place, "$.id")
             yield from self.finish()
             self.builder, self.relations = TreeBuilder(act), relations
         elif kind == "article":
@@ -98,15 +98,10 @@ class _Reading:
             _article(self.builder, row)
         elif kind == "question":
             question = _question(row, self.file)
-            self._see(question.id, place)
+            self.taken.take(question.id, place, "$.id")
             yield question
         else:
             raise Unreadable("$.type", f"neither act, article nor question: {kind!r:.60}")
-
-    def _see(self, id: str, place: str) -> None:
-        if id in self.seen:
-            raise Unreadable("$.id", f"repeated identifier: {id} is on {self.seen[id]}")
-        self.seen[id] = place
 
     def refuse(self, rejected: Rejected, *, may_be_act: bool, is_object: bool = False) -> Iterator[Read]:
         """Note a bad line; behind one that may have begun an act, articles must not become those of the act before."""
@@ -239,7 +234,7 @@ def read_questions_file(path: Path, articles: Container[str]) -> list[Question]:
             raise Unreadable("$.relevant", f"no such article: {missing[0]}")
         return question
 
-    for item in parsed_lines(path, new_question):
+    for item in parsed(json_lines(path), path.name, new_question):
         if isinstance(item, Rejected):
             raise BadSource(path, item.place, item.reason)
         questions[item.id] = item

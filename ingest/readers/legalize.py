@@ -70,13 +70,13 @@ _CLOSING = re.compile(r"^(?:Mandons et ordonnons|Le présent (?:règlement|arrê
 
 @dataclass(frozen=True, slots=True)
 class Jurisdiction:
-    """What must be known of a jurisdiction's files.
+    """The peculiarities of a jurisdiction's files.
 
     Attributes:
         language: of the acts.
         article: the words that a heading of an article begins with; they are followed by its number.
-        whole_number: whether all that follows them is the number, rather than a number and a heading.
-        strict_headings: whether a heading must look like one of a section to be one; others are paragraphs.
+        whole_number: all that follows them is the number, rather than a number and a heading.
+        strict_headings: a heading must look like one of a section to be one; others are paragraphs.
         licence: of the publisher.
     """
 
@@ -108,7 +108,7 @@ Matter = dict[str, Any]
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file begins with front matter."""
+    """Return whether a file begins with front matter."""
     if path.suffix != ".md":
         return False
     with path.open("rb") as stream:
@@ -116,7 +116,7 @@ def recognises(path: Path) -> bool:
 
 
 def read(path: Path) -> Iterator[Read]:
-    """The act in a file.
+    """Yield the act in a file.
 
     Raises:
         MissingFile: there is no such file.
@@ -128,10 +128,10 @@ def read(path: Path) -> Iterator[Read]:
         act = _act(matter)
     except Unreadable as error:
         raise BadSource(path, error.place, error.reason) from None
-    known = JURISDICTIONS.get(act.jurisdiction)
-    if known is None:
+    jurisdiction = JURISDICTIONS.get(act.jurisdiction)
+    if jurisdiction is None:
         yield Remark(path.name, "front matter", f"unknown jurisdiction {act.jurisdiction!r}: read by the words most share")
-    yield _Reading(act, known or Jurisdiction(act.language, _ANY)).tree(lines, first, _relations(act, matter))
+    yield _Reading(act, jurisdiction or Jurisdiction(act.language, _ANY)).tree(lines, first, _relations(act, matter))
 
 
 def _front_matter(lines: list[str]) -> tuple[Matter, int]:
@@ -147,15 +147,15 @@ def _front_matter(lines: list[str]) -> tuple[Matter, int]:
     try:
         # A bomb of aliases stays small: they are references, and nothing below follows what is nested.
         _check_depth(block)
-        found: object = yaml.load(block, Loader=_Loader)
+        matter: object = yaml.load(block, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark else 1
         raise Unreadable(f"line {line}", f"front matter is not YAML: {error.problem or error.context or 'unreadable'}") from None
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
         raise Unreadable("line 1", f"front matter is not YAML: {str(error).splitlines()[0][:200]}") from None
-    if not isinstance(found, dict):
+    if not isinstance(matter, dict):
         raise Unreadable("line 2", "front matter is not a list of names and values")
-    return {str(name): value for name, value in cast(dict[Any, Any], found).items() if isinstance(name, str)}, end + 1
+    return {str(name): value for name, value in cast(dict[Any, Any], matter).items() if isinstance(name, str)}, end + 1
 
 
 def _check_depth(block: str) -> None:
@@ -188,20 +188,21 @@ def _act(matter: Matter) -> Act:
     title = " ".join(_string(matter, "title").split())
     if not title:
         raise Unreadable("front matter", "no title")
-    known = JURISDICTIONS.get(country)
+    jurisdiction = JURISDICTIONS.get(country)
+    language = _string(matter, "language")[:2].lower() or _LANGUAGES.get(country[:2], "en")
     published = _date(matter, "publication_date") or _date(matter, "enactment_date")
     return Act(
         id=act_id(country, identifier),
         jurisdiction=country,
         kind=_string(matter, "rank").strip() or "act",
         title=title,
-        language=known.language if known else _string(matter, "language")[:2].lower() or _LANGUAGES.get(country[:2], "en"),
+        language=jurisdiction.language if jurisdiction else language,
         status=_string(matter, "status"),
         valid_from=_date(matter, "entry_in_force") or published,
         eli=_string(matter, "eli"),
         source="legalize",
         source_id=identifier,
-        licence=known.licence if known else _string(matter, "license"),
+        licence=jurisdiction.licence if jurisdiction else _string(matter, "license"),
         short_title=" ".join(_string(matter, "short_title").split()),
         published=published,
         updated=_date(matter, "last_updated"),
@@ -249,14 +250,14 @@ _RELATIONS: tuple[tuple[str, RelationType], ...] = (
 
 
 def _relations(act: Act, matter: Matter) -> list[Relation]:
-    """What the front matter says that the act does to others."""
-    found: dict[tuple[str, str], Relation] = {}
+    """The relations to other acts that the front matter names."""
+    relations: dict[tuple[str, str], Relation] = {}
     for name, type in _RELATIONS:
         for address in _list(matter, name):
             target = eli_target(address) or address[:500]
             if target != act.id:
-                found.setdefault((type, target), Relation(act.id, type, target, "metadata", f"{name}: {address[:500]}"))
-    return list(found.values())
+                relations.setdefault((type, target), Relation(act.id, type, target, "metadata", f"{name}: {address[:500]}"))
+    return list(relations.values())
 
 
 @dataclass(slots=True)
@@ -275,14 +276,14 @@ class _Reading:
 
     def __init__(self, act: Act, jurisdiction: Jurisdiction) -> None:
         self.act = act
-        self.known = jurisdiction
+        self.jurisdiction = jurisdiction
         self.nodes = [_Node(-1)]
         self.open: list[tuple[int, int, int]] = []  # marks, rank and number of the sections that the next line is below
         self.into = self.nodes[0].text
         self.unnumbered = 0
 
     def tree(self, lines: list[str], first: int, relations: list[Relation]) -> ActTree:
-        """The act with all that is below it."""
+        """Return the act with all that is below it."""
         paragraph: list[str] = []
         unmarked = not any(self._names_article(line) for line in lines[first:] if line.startswith("#"))
         for number in range(first, len(lines)):
@@ -304,7 +305,7 @@ class _Reading:
     def _names_article(self, line: str) -> bool:
         heading = _HEADING.match(line)
         bare = inline(heading[2].rstrip(" \t#"))[0].strip(_QUOTES) if heading else ""
-        article = self.known.article.match(bare)
+        article = self.jurisdiction.article.match(bare)
         return bool(article and _NUMBER.match(bare[article.end() :]))
 
     def _paragraph(self, lines: list[str]) -> None:
@@ -321,12 +322,12 @@ class _Reading:
         bare = words.strip(_QUOTES)
         if marks == 1 and len(self.nodes) == 1 and slug(bare) == slug(self.act.title):
             return  # the title again
-        article = self.known.article.match(bare)
+        article = self.jurisdiction.article.match(bare)
         if article:
             self._article(bare[article.end() :])
             return
         rank = _rank(bare)
-        if not bare or (self.known.strict_headings and not _looks_like_a_section(words, bare, rank)):
+        if not bare or (self.jurisdiction.strict_headings and not _looks_like_a_section(words, bare, rank)):
             self.into.add_paragraph(words)
             return
         if rank == 0:
@@ -337,7 +338,7 @@ class _Reading:
         self.open.append((marks, rank, self._enter(_Node(parent, heading=bare))))
 
     def _enter(self, node: _Node) -> int:
-        """What the next lines belong to; its number."""
+        """Let the next lines belong to a node; its number."""
         self.nodes.append(node)
         self.into = node.text
         return len(self.nodes) - 1
@@ -346,12 +347,12 @@ class _Reading:
         """Open an article whose heading goes on with ``rest``."""
         rest = rest.strip().lstrip(_QUOTES + ".")
         heading = ""
-        if self.known.whole_number:
+        if self.jurisdiction.whole_number:
             number = rest.rstrip(" .")
         else:
-            found = _NUMBER.match(rest)
-            number = found[0].strip(" .-") if found else ""
-            heading = rest[found.end() :].strip(" .:–—-\u00a0" + _QUOTES) if found else rest
+            match = _NUMBER.match(rest)
+            number = match[0].strip(" .-") if match else ""
+            heading = rest[match.end() :].strip(" .:–—-\u00a0" + _QUOTES) if match else rest
         if not number and heading:
             number, heading = heading[:40].strip(), heading if len(heading) > 40 else ""
         if not normal_number(number):
@@ -386,9 +387,9 @@ def _cited(link: Link) -> Cited:
 
 
 def _rank(heading: str) -> int:
-    """How high a heading stands: 0 for what is not below any other, as an annex."""
-    found = _LEADING.match(_folded(heading))
-    word = found[1] if found else ""
+    """The rank of a heading: 0 for what is not below any other, as an annex."""
+    leading = _LEADING.match(_folded(heading))
+    word = leading[1] if leading else ""
     if word in _WHOLE_ACT:
         return 0
     if word in _RANK:

@@ -50,6 +50,7 @@ class _Node:
 
     @property
     def data(self) -> Json:
+        """The properties of the node."""
         return self.record["data"]
 
     @property
@@ -64,12 +65,15 @@ class _Node:
         return cid if isinstance(cid, str) and _PERMANENT.fullmatch(cid) else self.own_id
 
     def text(self, name: str) -> str:
+        """Return a text of the node, "" where it has none."""
         return text_of(self.data, f"{self.place}.data", name)
 
     def day(self, name: str) -> date | None:
+        """Return a day that is given in ISO 8601."""
         return _known_day(iso_date(self.data.get(name), f"{self.place}.data.{name}"))
 
     def moment(self, name: str) -> date | None:
+        """Return a day that is given in milliseconds since 1970."""
         return _epoch_date(self.data.get(name), f"{self.place}.data.{name}")
 
 

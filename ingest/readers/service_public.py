@@ -44,7 +44,7 @@ class Sheet:
 
 
 def split_of(key: str) -> str:
-    """The part of the split a key falls in: train, development or test (16, 4 and 5 of 25 buckets).
+    """Return the part of the split a key falls in: train, development or test (16, 4 and 5 of 25 buckets).
 
     >>> split_of("F1")
     'train'
@@ -54,7 +54,7 @@ def split_of(key: str) -> str:
 
 
 def sheet_files(folder: Path) -> list[Path]:
-    """The sheets of a package folder, in the order of the benchmark.
+    """Return the sheets of a package folder, in the order of the benchmark.
 
     Raises:
         MissingFile: one of the audience folders is not there.
@@ -68,7 +68,7 @@ def sheet_files(folder: Path) -> list[Path]:
 
 
 def read_sheets(files: Iterable[Path], rejected: list[Rejected], progress: Progress = silent) -> Iterator[Sheet]:
-    """Sheets that link into Légifrance; a file that cannot be read is added to ``rejected``."""
+    """Yield sheets that link into Légifrance; a file that cannot be read is added to ``rejected``."""
     files = list(files)
     with progress("sheets", len(files)) as advance:
         for path in files:
@@ -83,7 +83,7 @@ def read_sheets(files: Iterable[Path], rejected: list[Rejected], progress: Progr
 
 
 def read_sheet(path: Path) -> Sheet | None:
-    """One sheet, or None where it links to no article and no section.
+    """Return one sheet, or None where it links to no article and no section.
 
     Raises:
         BadSource: the file is not a sheet.
@@ -120,8 +120,8 @@ def _elements(node: Json, name: str) -> Iterator[Json]:
 
 def _children(node: Json) -> list[Json]:
     """The children that are objects, last first: as a stack takes them."""
-    found = node.get("children")
-    children = cast(list[Any], found) if isinstance(found, list) else []
+    listed = node.get("children")
+    children = cast(list[Any], listed) if isinstance(listed, list) else []
     return [cast(Json, child) for child in reversed(children) if isinstance(child, dict)]
 
 
@@ -145,12 +145,12 @@ def _first(node: Json, name: str) -> str:
 
 
 def normal_title(title: str) -> str:
-    """Lower case, without accents, letters and digits only: sheets for two audiences share their titles."""
+    """Return a title in lower case, without accents, letters and digits only: sheets for two audiences share their titles."""
     return re.sub(r"[^a-z0-9]", "", fold(title.lower()))
 
 
 def questions_of(sheets: Iterable[Sheet], articles: Mapping[str, str], below: Mapping[str, frozenset[str]]) -> Iterator[Question]:
-    """The questions of the benchmark.
+    """Yield the questions of the benchmark.
 
     Args:
         articles: article identifier by publisher's identifier, of any version.

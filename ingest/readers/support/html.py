@@ -15,10 +15,10 @@ CELL_MARK = "|"
 
 
 def plain_text(html: str) -> tuple[str, list[Link]]:
-    """Return the text of an HTML fragment, one paragraph a line, and its links in order of their ends.
+    r"""Return the text of an HTML fragment, one paragraph a line, and its links in order of their ends.
 
-    >>> plain_text('<p>Voir <a href="/x">l\\'article  2</a>.</p><p>Fin</p>')
-    ("Voir l'article 2.\\nFin", [Link(href='/x', start=5, end=16)])
+    >>> plain_text("<p>Voir <a href=/x>l'article  2</a>.</p><p>Fin</p>")
+    ("Voir l'article 2.\nFin", [Link(href='/x', start=5, end=16)])
     """
     root = LexborHTMLParser(html).body
     text = TextBuilder()

@@ -4,13 +4,13 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any, TextIO, TypeVar, cast
 
 from ingest.readers.support.decode import opened, starts_with, stream_errors
-from ingest.readers.support.errors import Unreadable
+from ingest.readers.support.errors import Identifiers, Unreadable
 from schema.errors import BadSource
 from schema.records import ActTree, Rejected
 
@@ -21,6 +21,7 @@ _NAME = re.compile(r'\s*,?\s*("(?:[^"\\]|\\.){0,200}")\s*:\s*')
 
 Json = dict[str, Any]
 _Record = TypeVar("_Record")
+_Row = TypeVar("_Row")
 
 
 def first_object(path: Path) -> Json:
@@ -62,17 +63,15 @@ def json_lines(path: Path) -> Iterator[tuple[str, Json] | Rejected]:
             yield place[0], row
 
 
-def parsed_lines(path: Path, parse: Callable[[str, Json], _Record]) -> Iterator[_Record | Rejected]:
-    """Yield what a function makes of the place and the object of each line; a line that it cannot read is rejected.
+def parsed(
+    rows: Iterable[tuple[str, _Row] | Rejected], file: str, parse: Callable[[str, _Row], _Record]
+) -> Iterator[_Record | Rejected]:
+    """Yield what a function makes of the place and the content of each row; a row that it cannot read is rejected.
 
     Args:
         parse: raises Unreadable.
-
-    Raises:
-        MissingFile: there is no such file.
-        BadSource: it breaks off, or a line is longer than any record.
     """
-    for item in json_lines(path):
+    for item in rows:
         if isinstance(item, Rejected):
             yield item
             continue
@@ -80,7 +79,7 @@ def parsed_lines(path: Path, parse: Callable[[str, Json], _Record]) -> Iterator[
         try:
             record = parse(place, row)
         except Unreadable as error:
-            yield error.rejected(path.name, row, place)
+            yield error.rejected(file, row, place)
             continue
         yield record
 
@@ -96,16 +95,14 @@ def trees_of_lines(path: Path, tree_of: Callable[[Json], ActTree], identifier: s
         MissingFile: there is no such file.
         BadSource: it breaks off, or a line is longer than any record.
     """
-    seen: dict[str, str] = {}
+    taken = Identifiers()
 
-    def new_tree(place: str, row: Json) -> ActTree:
+    def new_tree(line: str, row: Json) -> ActTree:
         tree = tree_of(row)
-        if tree.act.id in seen:
-            raise Unreadable(f"$.{identifier}", f"repeated identifier: {tree.act.source_id} is on {seen[tree.act.id]}")
-        seen[tree.act.id] = place
+        taken.take(tree.act.id, line, f"$.{identifier}", tree.act.source_id)
         return tree
 
-    return parsed_lines(path, new_tree)
+    return parsed(json_lines(path), path.name, new_tree)
 
 
 def json_object(line: bytes) -> Json:

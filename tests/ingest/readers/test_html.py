@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.readers.support.html import Link, plain_text
+from ingest.readers.support.html import plain_text
+from ingest.readers.support.text_builder import Link
 
 CASES = {
     "paragraphs": ("<p>Un.</p><p>Deux.</p>", "Un.\nDeux."),
