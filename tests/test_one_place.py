@@ -75,4 +75,4 @@ def test_a_property_added_to_a_record_goes_through_the_embedded_graph(house: Pat
 
 @on_shared("neo4j_2026")
 def test_a_property_added_to_a_record_goes_through_neo4j(house: Path, neo4j_2026: Neo4jServer) -> None:
-    check_the_property(house, environment_of(neo4j_2026, house / "home"))
+    check_the_property(house, environment_of(neo4j_2026) | {"LEXGRAPH_HOME": str(house / "home")})

@@ -18,14 +18,16 @@ import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from ingest.readers.support.act_builder import Cited, TreeBuilder
 from ingest.readers.support.errors import Identifiers, Unreadable
 from ingest.readers.support.json_lines import Json, first_object, iso_date, json_lines, list_of, parsed, text_of
 from schema.errors import BadSource
 from schema.identifiers import slug
+from schema.labels import properties_of
 from schema.records import Act, Question, Read, Rejected, Relation, RelationType
 
 FILE_PATTERN = "*.jsonl*"
@@ -125,26 +127,19 @@ def _act(row: Json) -> Act:
     title = " ".join(text_of(row, "$", "title").split())
     if not title:
         raise Unreadable("$.title", "an act without a title")
-    return Act(
-        id=id,
-        jurisdiction=text_of(row, "$", "jurisdiction") or id.split("/")[0],
-        kind=text_of(row, "$", "kind") or "act",
-        title=title,
-        language=text_of(row, "$", "language") or "fr",
-        source="jsonl",
-        source_id=text_of(row, "$", "source_id"),
-        status=text_of(row, "$", "status"),
-        eli=text_of(row, "$", "eli"),
-        celex=text_of(row, "$", "celex"),
-        licence=text_of(row, "$", "licence"),
-        short_title=text_of(row, "$", "short_title"),
-        preamble=text_of(row, "$", "preamble"),
-        subjects=tuple(_texts(row, "subjects")),
-        valid_from=_date(row, "valid_from"),
-        valid_to=_date(row, "valid_to"),
-        published=_date(row, "published"),
-        updated=_date(row, "updated"),
-    )
+    values: dict[str, Any] = {"jurisdiction": id.split("/")[0], "kind": "act", "language": "fr"}
+    values |= {name: value for name, value in _properties(row, Act).items() if value}
+    return Act(**values | {"id": id, "title": title, "source": "jsonl"})
+
+
+def _properties(row: Json, record: type) -> dict[str, Any]:
+    """Return the properties of a record that a line gives, by name: texts, days, lists of texts."""
+    read = {
+        "STRING": lambda name: text_of(row, "$", name),
+        "DATE": partial(_date, row),
+        "STRING[]": lambda name: tuple(_texts(row, name)),
+    }
+    return {name: read[kind](name) for name, kind in properties_of(record).items() if kind in read and name in row}
 
 
 def _relations(act: Act, row: Json) -> list[Relation]:
