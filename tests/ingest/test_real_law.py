@@ -37,7 +37,7 @@ def test_every_edge_of_the_publication_is_in_the_graph(graph: EmbeddedGraph) -> 
     assert counts == {
         "CITES": 53_894,
         "CITES_OUTSIDE": 13_400,
-        "HAS_VERSION": 38_029,
+        "HAS_WORDING": 38_029,
         "CONTAINS": 40_135,
         "NEXT": 29_111,
         "RELEVANT_TO": 10_050,
