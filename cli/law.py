@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cli import steps
-from cli.output import say, say_json, say_table, warn
+from cli.output import say, say_json, warn
 from cli.workspace import Home
 from schema.errors import BadQuery
 
@@ -56,6 +56,8 @@ def cypher(
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object for each row.")] = False,
 ) -> None:
     """Run a Cypher query on the graph."""
+    from cli.tables import say_table
+
     table = steps.query(Home.of(context), statement, param or ())
     for row in table.rows if json_ else ():
         say_json(dict(zip(table.columns, row, strict=True)))
@@ -73,6 +75,7 @@ def citations(
     ] = False,
 ) -> None:
     """Count the citations in the graph by where they point."""
+    from cli.tables import say_table
     from ingest.citations.counts import citation_counts, outside_lines
 
     with Home.of(context).graph() as graph:

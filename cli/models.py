@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cli import steps
-from cli.output import say, say_json, say_table
+from cli.output import say, say_json
 from cli.workspace import Home
 
 app = typer.Typer()
@@ -79,7 +79,7 @@ def evaluate(  # noqa: PLR0913 (options)
 @models_app.callback()
 def models(context: typer.Context, json_: Json = False) -> None:
     """List model versions with their metrics, sizes and dates."""
-    from cli.tables import VERSION_COLUMNS, version_objects, version_rows
+    from cli.tables import VERSION_COLUMNS, say_table, version_objects, version_rows
     from gnn.versions.serving import versions
 
     if context.invoked_subcommand is not None:

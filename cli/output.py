@@ -3,9 +3,9 @@
 import json
 import sys
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -36,13 +36,6 @@ def complain(error: Exception) -> None:
 def say_json(value: object) -> None:
     """Print one line of JSON, in UTF-8 as it is."""
     print(json.dumps(value, ensure_ascii=False, default=str))
-
-
-def say_table(title: str, columns: Sequence[str], rows: Any) -> None:
-    """Print rows as a table."""
-    from cli.tables import rows_table
-
-    show(rows_table(title, columns, rows))
 
 
 def show(table: "Table") -> None:

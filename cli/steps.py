@@ -191,6 +191,16 @@ def checks(home: Home) -> Generator[tuple[str, Callable[[], str]]]:
     yield "model", lambda: _check_model(home)
 
 
+def passes(name: str, check: Callable[[], str]) -> bool:
+    """Run a check and print what it says; return whether all is well."""
+    try:
+        say(f"ok    {name}: {check()}")
+    except LexgraphError as error:
+        say(f"FAIL  {name}: {error}")
+        return False
+    return True
+
+
 def _check_graph(home: Home) -> str:
     with home.graph() as graph:
         return "; ".join((graph.described(), ", ".join(f"{row['n']:,} {row['label']}" for row in graph.rows("counts"))))

@@ -33,6 +33,11 @@ def rows_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[objec
     return table
 
 
+def say_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows as a plain table."""
+    show(rows_table(title, columns, rows))
+
+
 def _cell(value: object) -> Text:
     if isinstance(value, bool) or not isinstance(value, int | float):
         plain = "" if value is None else value if isinstance(value, str) else None

@@ -129,7 +129,8 @@ def _act(row: Json) -> Act:
         raise Unreadable("$.title", "an act without a title")
     values: dict[str, Any] = {"jurisdiction": id.split("/")[0], "kind": "act", "language": "fr"}
     values |= {name: value for name, value in _properties(row, Act).items() if value}
-    return Act(**values | {"id": id, "title": title, "source": "jsonl"})
+    values.update(id=id, title=title, source="jsonl")
+    return Act(**values)
 
 
 def _properties(row: Json, record: type) -> dict[str, Any]:
