@@ -38,7 +38,9 @@ def build_indexes(
     corpus, text = law
     done: list[str] = []
     if server is not None:  # before the folder, which says that the server has it all
-        done.append(f"{server.address}: {server.load(corpus, text, options, progress=progress)}")
+        from search.text.elasticsearch_build import load_law  # its client is an extra
+
+        done.append(f"{server.address}: {load_law(server, corpus, text, options, progress=progress)}")
     folder = save_arrays(home, corpus, text, options, server=server, progress=progress)
     build_act_texts(home, corpus, text, acts, progress=progress)
     remove_other_indexes(home, folder.name)

@@ -18,7 +18,7 @@ from neo4j.time import Date, DateTime
 from cypher.engines.neo4j_address import bolt_address
 from cypher.engines.neo4j_errors import Server, plain_errors
 from cypher.graph import Row
-from runtime.background_call import Aside
+from runtime.background_call import in_background
 from runtime.circuit_breaker import Breaker
 from schema.errors import BadQuery, QueryTimeout
 
@@ -156,11 +156,11 @@ class Connection:
             with self._breaker.call(), plain_errors(self.server), self._session(neo4j.READ_ACCESS) as session:
                 return fetch(session, cypher, parameters, max_rows, self._timeout_s)
 
-        asked = Aside("query with a limit", work, self._timeout_s + GRACE_S)
+        result = in_background("query with a limit", work, self._timeout_s + GRACE_S)
 
         def answer() -> Rows:
             try:
-                return asked.result()
+                return result()
             except TimeoutError:
                 error = QueryTimeout(f"{self.server.address}: no answer within the time limit (LEXGRAPH_QUERY_TIMEOUT_S)")
                 self._breaker.note(error)

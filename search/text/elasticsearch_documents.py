@@ -1,8 +1,8 @@
-"""The law as documents for a server's text index: what each holds, and a digest by which copies are compared."""
+"""The law as documents for a server's text index: their fields, and a digest by which copies are compared."""
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import chain
@@ -10,9 +10,16 @@ from typing import Any
 
 from search.corpus.corpus import NO_END, NO_START, Corpus, CorpusText
 from search.text.analysis import analyzer
-from search.text.options import HEADING_WEIGHT
+from search.text.options import HEADING_WEIGHT, Bm25Options
 
 Fields = dict[str, Any]
+Kind = str
+ARTICLES, GROUPS = "articles", "groups"
+KINDS: tuple[Kind, Kind] = (ARTICLES, GROUPS)
+LAYOUT = 1
+"""Raised when the mapping or the fields of a document change, so that indexes are made anew and not as copies."""
+ANALYZERS: Mapping[str, str] = {"fr": "french", "en": "english", "de": "german", "nl": "dutch", "it": "italian", "es": "spanish"}
+"""The server's own analyzers by language of an act (``LEXGRAPH_ANALYSIS=native``); ``standard`` for any other."""
 LONGEST_WORD = 127
 """Longest word that is indexed, in characters: the server's whitespace analyzer cuts at 255 UTF-16 units."""
 _LONGEST_ID_BYTES = 512
@@ -55,22 +62,23 @@ class LawDocuments:
         for position, parent in enumerate(corpus.article_parent.tolist()):
             self._members.setdefault(parent, []).append(position)
 
-    @property
-    def articles_count(self) -> int:
-        return len(self._corpus.articles)
+    def count(self, kind: Kind) -> int:
+        """Return the number of documents of one kind."""
+        corpus = self._corpus
+        return len(corpus.articles) if kind == ARTICLES else len(corpus.acts) + len(corpus.sections)
 
-    @property
-    def groups_count(self) -> int:
-        return len(self._corpus.acts) + len(self._corpus.sections)
+    def of(self, kind: Kind) -> Iterator[LawDocument]:
+        """Return the documents of one kind."""
+        return self._articles() if kind == ARTICLES else self._groups()
 
-    def articles(self) -> Iterator[LawDocument]:
+    def _articles(self) -> Iterator[LawDocument]:
         """One document an article."""
         for position, id in enumerate(self._corpus.articles):
             known = self._article(position)
             digest = _digest(known)
             yield LawDocument(document_id(id), digest, lambda p=position, k=known, d=digest: self._worded_article(p, k, d))
 
-    def groups(self) -> Iterator[LawDocument]:
+    def _groups(self) -> Iterator[LawDocument]:
         """One document an act and a section; those that articles stand in directly have words."""
         for node in chain((-1 - act for act in range(len(self._corpus.acts))), range(len(self._corpus.sections))):
             known = self._group(node)
@@ -175,3 +183,49 @@ def _digest(made_from: object) -> str:
 
 def _joined(words: list[str]) -> str:
     return " ".join(map(indexed, words))
+
+
+def analyzer_of(language: str) -> str:
+    """Return the server's own analyzer of a language."""
+    return ANALYZERS.get(language, "standard")
+
+
+def index_settings(options: Bm25Options) -> Fields:
+    """Return the settings of an index."""
+    return {
+        # How many shards, and other things of the cluster, an index template for <prefix>-* may say.
+        "auto_expand_replicas": "0-1",
+        "refresh_interval": -1,  # refreshed by hand: it does not change once it is complete
+        "merge.policy.expunge_deletes_allowed": 0,
+        "similarity": {
+            ARTICLES: {"type": "BM25", "k1": options.k1, "b": options.b},
+            GROUPS: {"type": "BM25", "k1": options.section_k1, "b": options.section_b},
+        },
+    }
+
+
+def properties_of(kind: Kind, languages: Iterable[str], *, native: bool) -> Fields:
+    """Return the indexed fields of one kind of document; all others are kept and not indexed."""
+    keyword = {"type": "keyword"}
+    fields: dict[str, Any] = {
+        "id": keyword,
+        "act_id": keyword,
+        "parents": keyword,
+        "kind": keyword,
+        "jurisdiction": keyword,
+        "language": keyword,
+        "number": keyword,
+        "in_force": {"type": "integer_range", "doc_values": False},
+        "sha256": {"type": "keyword", "index": False},
+    }
+    if kind == GROUPS:
+        fields |= {"parent_id": keyword, "level": {"type": "integer"}}
+    if not native:
+        words = {"type": "text", "analyzer": "whitespace", "index_options": "freqs", "similarity": kind}
+        return fields | {"words": words}
+    for language in languages:
+        analyzer = {"type": "text", "analyzer": analyzer_of(language)}
+        fields[f"native_{language}"] = analyzer | {"similarity": kind}
+        if kind == ARTICLES:
+            fields[f"text_{language}"] = analyzer | {"norms": False, "copy_to": f"native_{language}"}
+    return fields

@@ -68,7 +68,9 @@ def build_text_index(
         ServerUnavailable: the server does not answer; a second run goes on where this one stopped.
     """
     if server is not None:
-        server.load(corpus, text, options, progress=progress)
+        from search.text.elasticsearch_build import load_law  # its client is an extra
+
+        load_law(server, corpus, text, options, progress=progress)
     return save_arrays(home, corpus, text, options, server=server, progress=progress)
 
 

@@ -24,4 +24,4 @@ def text_server(settings: Settings) -> "ElasticText | None":
         if (error.name or "").partition(".")[0] not in ("elasticsearch", "elastic_transport"):
             raise
         raise MissingExtra(f"text {settings.text} needs the extra `servers`: pip install 'lexgraph[servers]'") from None
-    return ElasticText.of(settings)
+    return ElasticText(settings)

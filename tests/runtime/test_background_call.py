@@ -4,15 +4,15 @@ import threading
 
 import pytest
 
-from runtime.background_call import Aside
+from runtime.background_call import in_background
 
 
 def test_a_result_comes_when_it_is_asked_for() -> None:
     go_on = threading.Event()
-    call = Aside("adds", lambda: go_on.wait(60) and 1 + 1, 60)
+    call = in_background("adds", lambda: go_on.wait(60) and 1 + 1, 60)
     go_on.set()
-    assert call.result() == 2
-    assert call.result() == 2
+    assert call() == 2
+    assert call() == 2
 
 
 def test_an_error_is_raised_where_the_result_is_asked_for() -> None:
@@ -20,14 +20,14 @@ def test_an_error_is_raised_where_the_result_is_asked_for() -> None:
         raise ValueError("odd")
 
     with pytest.raises(ValueError, match="odd"):
-        Aside("fails", fails, 60).result()
+        in_background("fails", fails, 60)()
 
 
 def test_a_call_that_hangs_is_given_up_and_holds_no_other_up() -> None:
     go_on = threading.Event()
-    hangs = Aside("hangs", lambda: go_on.wait(60), 0.01)
+    hangs = in_background("hangs", lambda: go_on.wait(60), 0.01)
     with pytest.raises(TimeoutError):
-        hangs.result()
+        hangs()
     assert any(thread.name == "hangs" and thread.daemon for thread in threading.enumerate())
-    assert [Aside("works", lambda n=n: n, 60).result() for n in range(5)] == list(range(5))
+    assert [in_background("works", lambda n=n: n, 60)() for n in range(5)] == list(range(5))
     go_on.set()

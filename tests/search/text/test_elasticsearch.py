@@ -29,9 +29,10 @@ from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.read import read_corpus
 from search.modes import Mode
 from search.retrieval import DEEPEST, Retriever
-from search.text import elasticsearch as elastic
-from search.text.elasticsearch import ARTICLES, GROUPS, KINDS, Changes, ElasticLexical, ElasticText
-from search.text.elasticsearch_documents import LawDocuments, document_id
+from search.text import elasticsearch_build, elasticsearch_documents
+from search.text.elasticsearch import ElasticLexical, ElasticText
+from search.text.elasticsearch_build import Changes, Loaded, load_law
+from search.text.elasticsearch_documents import ARTICLES, GROUPS, KINDS, LawDocuments, document_id, properties_of
 from search.text.index import TextIndex, build_text_index, open_text_index
 from search.text.open import text_server
 from search.text.options import Bm25Options
@@ -58,10 +59,15 @@ def law(tiny_home: Path) -> Law:
 @pytest.fixture
 def text(elasticsearch_server: ElasticsearchServer) -> Iterator[ElasticText]:
     """The shared server, under a prefix of this test's own."""
-    server = ElasticText(elasticsearch_server.address, prefix=f"test-{uuid4().hex[:8]}")
+    server = text_at(elasticsearch_server.address, text_prefix=f"test-{uuid4().hex[:8]}")
     yield server
     remove_all(elasticsearch_server, server)
     server.close()
+
+
+def text_at(address: str, **settings: Any) -> ElasticText:
+    """The client of a server, with some settings."""
+    return ElasticText(Settings(text=address, **settings))
 
 
 def remove_all(server: ElasticsearchServer, text: ElasticText) -> None:
@@ -72,6 +78,10 @@ def remove_all(server: ElasticsearchServer, text: ElasticText) -> None:
 def indexes(server: ElasticsearchServer, text: ElasticText) -> list[str]:
     """The names of all indexes under a prefix."""
     return sorted(server.request("GET", f"/{text.prefix}-*")[1])
+
+
+def changed(loaded: Loaded) -> bool:
+    return loaded.articles.any or loaded.groups.any
 
 
 def opened(home: Path, law: Law, text: ElasticText | None = None) -> TextIndex:
@@ -158,9 +168,9 @@ def test_a_second_run_does_nothing_and_a_difference_is_all_that_is_sent(
     tmp_path: Path, text: ElasticText, elasticsearch_server: ElasticsearchServer
 ) -> None:
     before = law_of(tmp_path / "before", bakers())
-    loaded = text.load(*before, OPTIONS)
+    loaded = load_law(text, *before, OPTIONS)
     assert (loaded.articles, loaded.groups) == (Changes(added=8), Changes(added=6))
-    assert not text.load(*before, OPTIONS).any
+    assert not changed(load_law(text, *before, OPTIONS))
     old = opened(tmp_path, before, text)
 
     root = bakers()
@@ -169,7 +179,7 @@ def test_a_second_run_does_nothing_and_a_difference_is_all_that_is_sent(
     books[1]["children"].append(article(31, "L121-3", "<p>L'apprenti dort.</p>"))
     root["children"][1]["children"].pop(0)
     after = law_of(tmp_path / "after", root)
-    loaded = text.load(*after, OPTIONS)
+    loaded = load_law(text, *after, OPTIONS)
     assert loaded.articles == Changes(added=1, changed=1, removed=1, unchanged=6)
     assert loaded.groups == Changes(changed=3, unchanged=3)
     new = opened(tmp_path, after, text)
@@ -179,7 +189,7 @@ def test_a_second_run_does_nothing_and_a_difference_is_all_that_is_sent(
     assert len(indexes(elasticsearch_server, text)) == 4
 
     both = law_of(tmp_path / "both", bakers(), millers())
-    text.load(*both, OPTIONS)
+    load_law(text, *both, OPTIONS)
     assert_same_lists(opened(tmp_path, both, text), opened(tmp_path, both))
     left = {text.index_name(kind, text.key(law[0].sha256, OPTIONS)) for kind in KINDS for law in (after, both)}
     assert set(indexes(elasticsearch_server, text)) == left, "the version before the last one is gone"
@@ -189,12 +199,12 @@ def test_a_second_run_does_nothing_and_a_difference_is_all_that_is_sent(
 
 
 def test_other_weights_make_an_index_of_their_own(law: Law, text: ElasticText) -> None:
-    text.load(*law, OPTIONS)
-    assert text.load(*law, Bm25Options(k1=2.0)).articles == Changes(added=10)
+    load_law(text, *law, OPTIONS)
+    assert load_law(text, *law, Bm25Options(k1=2.0)).articles == Changes(added=10)
     text.check(law[0].sha256, Bm25Options(k1=2.0))
     with pytest.raises(NotReady, match=r"alias .* points elsewhere"):
         text.check(law[0].sha256, OPTIONS)
-    assert not text.load(*law, OPTIONS).any, "the aliases go back, nothing is written"
+    assert not changed(load_law(text, *law, OPTIONS)), "the aliases go back, nothing is written"
     assert "10 articles" in text.check(law[0].sha256, OPTIONS)
 
 
@@ -202,7 +212,7 @@ def test_aliases_flip_together_and_only_when_all_is_there(
     law: Law, tmp_path: Path, text: ElasticText, elasticsearch_server: ElasticsearchServer
 ) -> None:
     before = law_of(tmp_path, bakers())
-    text.load(*before, OPTIONS)
+    load_law(text, *before, OPTIONS)
     seen: set[tuple[tuple[str, ...], int]] = set()
 
     def look(done: int) -> None:
@@ -211,7 +221,7 @@ def test_aliases_flip_together_and_only_when_all_is_there(
         count = elasticsearch_server.request("GET", f"/{text.alias(ARTICLES)}/_count")[1]["count"]
         seen.add((names, count))
 
-    text.load(*law, OPTIONS, progress=counting(look))
+    load_law(text, *law, OPTIONS, progress=counting(look))
     old, new = text.key(before[0].sha256, OPTIONS), text.key(law[0].sha256, OPTIONS)
     assert seen == {((old, old), 8)}
     look(0)
@@ -221,17 +231,17 @@ def test_aliases_flip_together_and_only_when_all_is_there(
 def test_a_half_filled_index_is_filled_and_not_doubled(
     law: Law, tmp_path: Path, text: ElasticText, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(elastic, "_CHUNK", 2)
+    monkeypatch.setattr(elasticsearch_build, "_CHUNK", 2)
 
     def stop(done: int) -> None:
         if done == 7:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        text.load(*law, OPTIONS, progress=counting(stop))
+        load_law(text, *law, OPTIONS, progress=counting(stop))
     with pytest.raises(NotReady, match="run `lexgraph index`"):
         text.check(law[0].sha256, OPTIONS)
-    loaded = text.load(*law, OPTIONS)
+    loaded = load_law(text, *law, OPTIONS)
     assert loaded.articles == Changes(added=4, unchanged=6)
     assert_same_lists(opened(tmp_path, law, text), opened(tmp_path, law))
 
@@ -242,18 +252,18 @@ def test_a_server_killed_while_it_is_written_to_is_filled_by_the_next_run(
     own_elasticsearch: Callable[..., ElasticsearchServer],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(elastic, "_CHUNK", 2)
+    monkeypatch.setattr(elasticsearch_build, "_CHUNK", 2)
     server = own_elasticsearch()
-    text = ElasticText(server.address)
+    text = text_at(server.address)
     before = law_of(tmp_path, bakers())
-    text.load(*before, OPTIONS)
+    load_law(text, *before, OPTIONS)
 
     with monkeypatch.context() as patched:
-        patched.setattr(elastic, "_BULK_ATTEMPTS", 2)
+        patched.setattr(elasticsearch_build, "_BULK_ATTEMPTS", 2)
         with pytest.raises(ServerUnavailable, match="no Elasticsearch answers at"):
-            text.load(*law, OPTIONS, progress=counting(lambda done: server.kill() if done == 10 else None))
+            load_law(text, *law, OPTIONS, progress=counting(lambda done: server.kill() if done == 10 else None))
     with pytest.raises(ServerUnavailable) as caught:
-        text.load(*law, OPTIONS)
+        load_law(text, *law, OPTIONS)
     assert str(caught.value).count("\n") == 0
     server.start()
     assert "8 articles" in text.check(before[0].sha256, OPTIONS), "readers have the law before, whole"
@@ -261,9 +271,9 @@ def test_a_server_killed_while_it_is_written_to_is_filled_by_the_next_run(
 
     # Now it dies and comes back while a run goes on: that run waits, and ends well.
     back = threading.Thread(target=lambda: (server.kill(), server.start()))
-    loaded = text.load(*law, OPTIONS, progress=counting(lambda done: back.start() if done == 9 else None))
+    loaded = load_law(text, *law, OPTIONS, progress=counting(lambda done: back.start() if done == 9 else None))
     back.join()
-    assert loaded.any
+    assert changed(loaded)
     assert_same_lists(opened(tmp_path, law, text), opened(tmp_path, law))
     for kind, count in ((ARTICLES, 10), (GROUPS, 8)):
         assert server.request("GET", f"/{text.alias(kind)}/_count")[1]["count"] == count
@@ -302,7 +312,7 @@ def test_articles_can_be_shown_without_the_graph(law: Law, tmp_path: Path, text:
 
 def test_digests_are_of_all_that_a_document_holds(law: Law) -> None:
     corpus, words = law
-    first = {d.id: d.sha256 for d in LawDocuments(corpus, words, native=False).articles()}
+    first = {d.id: d.sha256 for d in LawDocuments(corpus, words, native=False).of(ARTICLES)}
     ended = corpus.valid_to.copy()
     ended[2] = 20_000
     for other in (
@@ -310,10 +320,10 @@ def test_digests_are_of_all_that_a_document_holds(law: Law) -> None:
         (corpus, dataclasses.replace(words, article_headings=[*words.article_headings[:2], "x", *words.article_headings[3:]])),
         (dataclasses.replace(corpus, valid_to=ended), words),
     ):
-        changed = {d.id: d.sha256 for d in LawDocuments(*other, native=False).articles()}
+        changed = {d.id: d.sha256 for d in LawDocuments(*other, native=False).of(ARTICLES)}
         assert [id for id in first if first[id] != changed[id]] == [corpus.articles[2]]
     renamed = dataclasses.replace(words, titles=["x", *words.titles[1:]])
-    changed = {d.id: d.sha256 for d in LawDocuments(corpus, renamed, native=False).articles()}
+    changed = {d.id: d.sha256 for d in LawDocuments(corpus, renamed, native=False).of(ARTICLES)}
     assert sum(first[id] != changed[id] for id in first) == 8, "the title stands above all articles of its act"
 
 
@@ -321,7 +331,7 @@ def test_digests_are_of_all_that_a_document_holds(law: Law) -> None:
 
 
 def native(server: ElasticsearchServer) -> ElasticText:
-    return ElasticText(server.address, prefix=f"test-{uuid4().hex[:8]}", native=True)
+    return text_at(server.address, text_prefix=f"test-{uuid4().hex[:8]}", analysis="native")
 
 
 def test_native_analysis_without_its_module_is_refused_with_the_name_of_the_analyzer(
@@ -329,13 +339,12 @@ def test_native_analysis_without_its_module_is_refused_with_the_name_of_the_anal
 ) -> None:
     text = native(elasticsearch_server)
     with pytest.raises(BadSetting, match=r"no analyzer 'french'.*LEXGRAPH_ANALYSIS"):
-        text.load(*law, OPTIONS)
+        load_law(text, *law, OPTIONS)
     assert indexes(elasticsearch_server, text) == []
 
 
 def test_native_analysis_asks_the_fields_of_each_language() -> None:
-    body = elastic._Body.of(["fr", "en", "fr", "xx"], OPTIONS, native=True)  # pyright: ignore[reportPrivateUsage]
-    fields = body.properties(ARTICLES)
+    fields = properties_of(ARTICLES, ["fr", "en", "xx"], native=True)
     assert {name: fields[f"native_{name}"]["analyzer"] for name in ("en", "fr", "xx")} == {
         "en": "english",
         "fr": "french",
@@ -344,7 +353,7 @@ def test_native_analysis_asks_the_fields_of_each_language() -> None:
     assert fields["text_fr"]["copy_to"] == "native_fr"
     assert fields["native_fr"]["similarity"] == ARTICLES
     assert "words" not in fields
-    groups = body.properties(GROUPS)
+    groups = properties_of(GROUPS, ["fr", "en", "xx"], native=True)
     assert groups["native_fr"]["similarity"] == GROUPS
     assert "text_fr" not in groups
 
@@ -353,7 +362,7 @@ def test_native_analysis_ranks_filters_and_highlights(
     law: Law, tmp_path: Path, elasticsearch_server: ElasticsearchServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the one analyzer that every server has; French ones need the module that the test server lacks."""
-    monkeypatch.setattr(elastic, "ANALYZERS", {})
+    monkeypatch.setattr(elasticsearch_documents, "ANALYZERS", {})
     text = native(elasticsearch_server)
     index = opened(tmp_path, law, text)
     retriever = Retriever(index, None)
@@ -383,14 +392,14 @@ def free_port() -> int:
 
 
 def test_a_wrong_address_is_one_clear_line(law: Law) -> None:
-    text = ElasticText(f"http://127.0.0.1:{free_port()}")
-    for call in (lambda: text.load(*law, OPTIONS), lambda: text.check("x", OPTIONS)):
+    text = text_at(f"http://127.0.0.1:{free_port()}")
+    for call in (lambda: load_law(text, *law, OPTIONS), lambda: text.check("x", OPTIONS)):
         with pytest.raises(ServerUnavailable, match=r"no Elasticsearch answers at http://127.0.0.1:\d+ .*refused") as caught:
             call()
         assert "\n" not in str(caught.value)
         assert (caught.value.exit_code, caught.value.http_status) == (71, 503)
     with pytest.raises(ServerUnavailable, match=r"no Elasticsearch answers at http://no-such-host\.invalid:9200"):
-        ElasticText("http://no-such-host.invalid").check("x", OPTIONS)
+        text_at("http://no-such-host.invalid").check("x", OPTIONS)
 
 
 @pytest.mark.parametrize("address", ["localhost:9200", "ftp://localhost", "http://", "http://localhost:port", "x"])
@@ -402,9 +411,9 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 
 
 def test_the_port_may_be_left_out() -> None:
-    assert ElasticText("http://localhost").address == "http://localhost:9200"
-    assert ElasticText("https://text.example/path/").address == "https://text.example:443/path"
-    assert ElasticText("http://[::1]:9201").address == "http://[::1]:9201"
+    assert text_at("http://localhost").address == "http://localhost:9200"
+    assert text_at("https://text.example/path/").address == "https://text.example:443/path"
+    assert text_at("http://[::1]:9201").address == "http://[::1]:9201"
 
 
 class _Refusing(BaseHTTPRequestHandler):
@@ -452,12 +461,12 @@ def standing_in() -> Iterator[Callable[[type[BaseHTTPRequestHandler]], str]]:
 
 
 def test_a_wrong_password_is_told_without_the_password(standing_in: Callable[..., str], law: Law) -> None:
-    text = ElasticText(standing_in(_Refusing), user="elastic", password="secret")
+    text = text_at(standing_in(_Refusing), text_password="secret")
     with pytest.raises(BadSetting, match=r"refuses user 'elastic' \(LEXGRAPH_TEXT_USER, LEXGRAPH_TEXT_PASSWORD\)") as caught:
-        text.load(*law, OPTIONS)
+        load_law(text, *law, OPTIONS)
     assert "secret" not in str(caught.value)
     with pytest.raises(BadSetting, match="refuses requests without a password"):
-        ElasticText(text.address).check("x", OPTIONS)
+        text_at(text.address).check("x", OPTIONS)
 
 
 class _Starting(_Refusing):
@@ -486,14 +495,14 @@ class _Starting(_Refusing):
 
 
 def test_what_a_server_that_is_being_started_puts_off_is_sent_again(standing_in: Callable[..., str]) -> None:
-    text = ElasticText(standing_in(_Starting))
-    text._write_chunk(text._client, "index", [{"_op_type": "index", "_id": "a", "_source": {"id": "a"}}])
+    text = text_at(standing_in(_Starting))
+    elasticsearch_build._write_chunk(text, text.client, "index", [{"_op_type": "index", "_id": "a", "_source": {"id": "a"}}])
     assert len(_Starting.asked) == 3
 
 
 def test_what_is_no_elasticsearch_is_told(standing_in: Callable[..., str], law: Law) -> None:
     with pytest.raises(BadSetting, match="is no Elasticsearch"):
-        ElasticText(standing_in(_Other)).load(*law, OPTIONS)
+        load_law(text_at(standing_in(_Other)), *law, OPTIONS)
 
 
 def test_without_the_extra_the_setting_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -512,7 +521,7 @@ def test_without_the_text_index_vectors_answer_and_say_so(
     law: Law, tmp_path: Path, own_elasticsearch: Callable[..., ElasticsearchServer]
 ) -> None:
     server = own_elasticsearch()
-    text = ElasticText(server.address, timeout_s=1.0, breaker=Breaker(rest_s=1.0))
+    text = ElasticText(Settings(text=server.address, text_timeout_s=1.0), Breaker(rest_s=1.0))
     index = opened(tmp_path, law, text)
     with_model, lexical = Retriever(index, random_model(index.corpus)), Retriever(index, None)
     assert with_model.search("pain").degraded == ()
@@ -573,9 +582,9 @@ def test_many_threads_ask_at_once(law: Law, tmp_path: Path, text: ElasticText) -
 
 def test_progress_counts_documents(law: Law, text: ElasticText) -> None:
     done: list[int] = []
-    text.load(*law, OPTIONS, progress=counting(done.append))
+    load_law(text, *law, OPTIONS, progress=counting(done.append))
     assert done == list(range(1, 19))
-    text.load(*law, OPTIONS, progress=silent)
+    load_law(text, *law, OPTIONS, progress=silent)
 
 
 # -- from the command line -----------------------------------------------------------------------------------------

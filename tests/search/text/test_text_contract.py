@@ -10,6 +10,7 @@ import pytest
 
 from cypher.engines.ladybug import open_graph
 from schema.filter import Filter
+from schema.settings import Settings
 from search.corpus.read import read_corpus
 from search.modes import Mode
 from search.retrieval import DEEPEST, Retriever
@@ -50,7 +51,9 @@ FILTERS = [
 def index(request: pytest.FixtureRequest, tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TextIndex]:
     server: ElasticText | None = None
     if request.param == "Elasticsearch":
-        server = ElasticText(request.getfixturevalue("elasticsearch_server").address, prefix=f"contract-{uuid4().hex[:8]}")
+        server = ElasticText(
+            Settings(text=request.getfixturevalue("elasticsearch_server").address, text_prefix=f"contract-{uuid4().hex[:8]}")
+        )
     home = tmp_path_factory.mktemp("contract")
     with open_graph(tiny_home) as graph:
         corpus, text = read_corpus(graph)
