@@ -59,6 +59,7 @@ class Retriever:
 
     @property
     def corpus(self) -> Corpus:
+        """The law that is searched."""
         return self.index.corpus
 
     def check_query(self, query: str) -> str:
