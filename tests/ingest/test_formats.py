@@ -107,7 +107,7 @@ DOCUMENT = ROOT / "docs" / "formats.md"
 
 
 def test_the_reader_in_the_documentation_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    (code,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
     reader: dict[str, Any] = {}
     exec(code, reader)
     written = Format("paragraphs", "*.txt", 1, reader["read"], reader["recognises"])
