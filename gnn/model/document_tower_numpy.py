@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.special import erf
 
 from search.arrays import Matrix, unit
 
@@ -84,4 +83,6 @@ class DocumentWeights:
 
 
 def _gelu(x: Matrix) -> Matrix:
+    from scipy.special import erf  # a tenth of a second, which a search has no use for
+
     return (0.5 * x * (1 + erf(x / np.sqrt(2)))).astype(np.float32)
