@@ -38,13 +38,13 @@ LoadModel = Callable[[Graph, Corpus], VectorModel | None]
 
 Stamp = object
 GRAPH = "graph"
-"""What an answer can lack, beside `search.retrieval.TEXT` and `VECTORS`: what only the graph knows."""
+"""Name of what an answer can lack beside `search.retrieval.TEXT` and `VECTORS`: what only the graph has."""
 _LOG = logging.getLogger(__name__)
 _UNREADABLE = "the newest law cannot be opened: see the log of this server"
 
 
 class _Uses:
-    """How many hold a snapshot, and whether it is to be closed when nobody does."""
+    """The number of holders of a snapshot, and whether it is to be closed when there are none."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -88,7 +88,7 @@ class Snapshot:
 
     @cached_property
     def similar_acts(self) -> SimilarActs:
-        """What finds similar acts, opened when it is first asked for: most services never are.
+        """The finder of similar acts, opened when it is first asked for: most services never are.
 
         Raises:
             NotReady: the acts of this law are not indexed.
@@ -122,7 +122,7 @@ class Snapshot:
 
     @property
     def closed(self) -> bool:
-        """Whether the graph has been closed."""
+        """True once the graph is closed."""
         return self._uses.closed
 
     def _close_if_unused(self) -> None:
@@ -135,10 +135,13 @@ class Snapshot:
 
 
 def open_snapshot(settings: Settings, store: Store, load_model: LoadModel, server: "ElasticText | None" = None) -> Snapshot:
-    """The law as it is now, with its text index and its active model.
+    """Open the law as it is now, with its text index and its active model.
 
     Args:
-        server: of the text index, where the settings name one.
+        settings: Settings of the service.
+        store: Store of the graph.
+        load_model: Function that gives the active model of a graph and its corpus.
+        server: Server of the text index, where the settings name one.
 
     Raises:
         NotReady: there is no graph, or no index of the law that it holds.
@@ -184,12 +187,12 @@ class SnapshotHolder:
 
     @property
     def reason(self) -> str | None:
-        """Why the newest law is not what is served; None where it is, as far as is known."""
+        """The reason why the newest law is not served; None where it is, as far as this process can tell."""
         return self._reason
 
     @property
     def away(self) -> dict[str, str]:
-        """What did not answer at the last look ("graph", "text"), and why; the rest serves on without it."""
+        """Reasons by name of what did not answer at the last look ("graph", "text"); the rest serves on without it."""
         return dict(self._away)
 
     @property
@@ -199,7 +202,7 @@ class SnapshotHolder:
 
     @contextmanager
     def use(self) -> Generator[Snapshot]:
-        """The current snapshot, which stays open until the block ends.
+        """Keep the current snapshot open until the block ends.
 
         Raises:
             NotReady: there is none; the message says why.
@@ -244,7 +247,7 @@ class SnapshotHolder:
             return True
 
     def _newer(self, current: Snapshot) -> bool:
-        """Whether the graph is another than the one that is served; False where its server does not say."""
+        """Return whether the graph is another than the one that is served; False where its server does not say."""
         try:
             newer = self._store.stamp() != current.stamp
         except (ServerUnavailable, QueryTimeout) as error:
@@ -254,7 +257,7 @@ class SnapshotHolder:
         return newer
 
     def _text_lags(self, current: Snapshot) -> str | None:
-        """Why the text server does not hold the law that is served; None where it does, or does not say."""
+        """Return why the text server does not hold the law that is served; None where it does, or does not say."""
         if self._text is None:
             return None
         try:

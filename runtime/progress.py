@@ -1,4 +1,4 @@
-"""How long work tells how far it is: a bar on a terminal, lines in a log, nothing where it is not wanted."""
+"""Progress of long work: a bar on a terminal, lines in a log, or nothing."""
 
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
@@ -12,5 +12,5 @@ Progress = Callable[[str, int], AbstractContextManager[Advance]]
 
 @contextmanager
 def silent(label: str, total: int) -> Generator[Advance]:
-    """A progress that shows nothing."""
+    """Show nothing."""
     yield lambda done: None

@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 Matrix = npt.NDArray[np.float32]
+Scores = npt.NDArray[np.float32]
+Positions = npt.NDArray[np.intp]
 
 
 def unit(rows: Matrix) -> Matrix:
@@ -24,8 +26,10 @@ def realigned(rows: npt.NDArray[np.floating], ids: Sequence[str], wanted: Sequen
     """Return the rows of identifiers, or their single values, in the order of the wanted ones.
 
     Args:
-        ids: of ``rows``.
-        missing: value of an identifier that has no row.
+        rows: Rows, or single values.
+        ids: Identifiers of the rows.
+        wanted: Identifiers of the result.
+        missing: Value of an identifier that has no row.
     """
     positions = positions_in(ids, wanted)
     result = np.full((len(wanted), *rows.shape[1:]), missing, np.float32)

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from runtime.progress import Progress, silent
+from search.arrays import Scores
 
-Scores = npt.NDArray[np.float32]
 Ranks = npt.NDArray[np.int64]
 MEASURES = ("R@100", "R@200", "R@500", "MAP", "MRP", "nDCG@10")
 CURVE_CUTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -85,7 +85,10 @@ def all_ranks(
     """Return for each question the ranks of its relevant articles (`ranks_of`).
 
     Args:
-        score: the scores of all articles for a query.
+        score: Function that gives the scores of all articles for a query.
+        questions: Queries with what is relevant to them.
+        progress: Progress, by questions.
+        label: Name of the work in the progress.
     """
     ranks: list[Ranks] = []
     with progress(label, len(questions)) as advance:

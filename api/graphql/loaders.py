@@ -1,4 +1,4 @@
-"""What one request reads of the graph, in batches: a longer page does not cost more queries."""
+"""Batches of what one request reads of the graph: a longer page does not cost more queries."""
 
 import asyncio
 from collections import defaultdict
@@ -28,7 +28,7 @@ class GraphWaves:
     """
 
     def __init__(self, snapshot: Snapshot, lost: set[str] | None = None) -> None:
-        """Waves over one snapshot.
+        """Begin without questions.
 
         Args:
             lost: takes the name of what was not there to be asked.
@@ -39,7 +39,7 @@ class GraphWaves:
         self._running: asyncio.Task[None] | None = None
 
     async def rows(self, statement: str, ids: Iterable[str], key: str = "id") -> Found:
-        """Rows of a named statement over ``$ids``, grouped by the identifier in column ``key``."""
+        """Return the rows of a named statement over ``$ids``, grouped by the identifier in column ``key``."""
         asked = self._asked.get((statement, key))
         if asked is None:
             asked = self._asked[statement, key] = ({}, asyncio.get_running_loop().create_future())
@@ -101,7 +101,7 @@ class GraphWaves:
 
 
 class Reading:
-    """What one request reads: one snapshot from beginning to end, through loaders that batch and remember.
+    """The reading of one request: one snapshot from beginning to end, through loaders that batch and remember.
 
     Attributes:
         lost: what could not be asked: "graph", "text", "vectors"; the answer has what is known without it.
@@ -140,7 +140,7 @@ class Reading:
         self.related_by = every("relations_into")
 
     def highlights(self, query: str) -> DataLoader[str, Snippet | None]:
-        """Passages with the words of a query as the text index matched them; None where it leaves that to others."""
+        """Return a loader of passages as the text index marked them; None where it leaves that to others."""
 
         async def load(ids: list[str]) -> list[Snippet | None]:
             found = await self.in_thread(lambda snapshot: snapshot.retriever.highlights(query, ids))
@@ -158,7 +158,7 @@ class Reading:
         return await asyncio.to_thread(held)
 
     def load(self, id: str) -> tuple[str, Awaitable[Row | None]] | None:
-        """The label of what an identifier names, and its row to wait for; None where it names nothing."""
+        """Return the label of what an identifier names, and its row to wait for; None where it names nothing."""
         corpus = self.snapshot.corpus
         if id in corpus.article_position:
             return "Article", self.articles.load(id)
@@ -169,12 +169,12 @@ class Reading:
         return None
 
     def knows(self, id: str) -> bool:
-        """Whether an identifier is of this release: a server's graph may hold newer law already."""
+        """Return whether an identifier is of this release: a server's graph may hold newer law already."""
         corpus = self.snapshot.corpus
         return id in corpus.article_position or id in corpus.section_position or id in corpus.act_position
 
     def path(self, parent_id: str) -> list[str]:
-        """Identifiers from the act down to ``parent_id``, a section or an act, itself included."""
+        """Return the identifiers from the act down to ``parent_id``, a section or an act, itself included."""
         corpus = self.snapshot.corpus
         position = corpus.section_position.get(parent_id)
         return [parent_id] if position is None else corpus.path_ids(position)

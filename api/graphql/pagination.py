@@ -20,7 +20,7 @@ DEFAULT_PAGE = 10
 
 @graphql_type
 class PageInfo:
-    """Where a page stands in its list."""
+    """The place of a page in its list."""
 
     has_next_page: bool = strawberry.field(description="Whether the list goes on after this page.")
     has_previous_page: bool = strawberry.field(description="Whether the list began before this page.")
@@ -42,10 +42,13 @@ class Window:
 
     @classmethod
     def of(cls, what: Sequence[object], first: int, after: str | None, max_page: int) -> "Window":
-        """The window for arguments as they came from a client.
+        """Return the window for arguments as they came from a client.
 
         Args:
-            what: the field and its arguments.
+            what: Field and its arguments, which name the list.
+            first: Length of the page.
+            after: Cursor of the last item before the page.
+            max_page: Longest page that is answered.
 
         Raises:
             BadQuery: `first` is out of bounds, or `after` is no cursor of this list.
@@ -56,11 +59,11 @@ class Window:
         return cls(name, first, 0 if after is None else _position(name, after) + 1)
 
     def cursor(self, i: int) -> str:
-        """The cursor of the ``i``-th edge of the page."""
+        """Return the cursor of the ``i``-th edge of the page."""
         return _cursor(self.name, self.offset + i)
 
     def page(self, found: Sequence[Item]) -> "Page[Item]":
-        """The page, of what was found from its beginning on: one item more than `first` tells that there is more."""
+        """Return the page, from the items from its beginning on: one more than `first` says that the list goes on."""
         items = tuple(found[: self.first])
         info = PageInfo(
             has_next_page=len(found) > self.first,
@@ -71,7 +74,7 @@ class Window:
         return Page(tuple((self.cursor(i), item) for i, item in enumerate(items)), info)
 
     def page_of_all(self, whole: Sequence[Item]) -> "Page[Item]":
-        """The page, of the whole list."""
+        """Return the page, from the whole list."""
         return self.page(whole[self.offset : self.offset + self.first + 1])
 
 

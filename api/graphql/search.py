@@ -42,13 +42,13 @@ class SearchFilter:
     jurisdiction: str | None = strawberry.field(default=None, description="Of this jurisdiction, as `fr` or `eu`.")
 
     def chosen(self) -> Filter:
-        """The same, as search takes it."""
+        """Return the filter of the search."""
         return Filter(self.act, self.section, self.in_force_on, self.kind, self.jurisdiction)
 
 
 @graphql_type
 class Place:
-    """Where an article stands in one of the lists that an answer was fused from."""
+    """The place of an article in one of the lists that an answer was fused from."""
 
     list_name: str = strawberry.field(
         name="list",
@@ -88,7 +88,7 @@ class SearchEdge:
 
     @graphql_field
     async def snippet(self) -> Snippet | None:
-        """The passage that shows why the article answers."""
+        """Passage that shows why the article answers."""
         found = await self.highlights.load(self.node.id)
         if found is None:
             text, language = self.node.text, self.node.language
@@ -115,7 +115,7 @@ class SearchConnection:
 async def answer(
     reading: Reading, query: str, mode: Mode, condition: SearchFilter | None, first: int, after: str | None, pooled: bool
 ) -> SearchConnection:
-    """The page of articles that answer a query.
+    """Return the page of articles that answer a query.
 
     Raises:
         BadQuery: the query is empty or too long, `first` is out of bounds, `after` is no cursor of this search.
@@ -175,7 +175,7 @@ async def similar_acts(
     years_before: float | None,
     years_after: float | None,
 ) -> list[SimilarAct]:
-    """The acts most like one, best first.
+    """Return the acts most like one, best first.
 
     Raises:
         BadQuery: ``first`` is out of bounds, or a number of years is negative.

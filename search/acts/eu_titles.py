@@ -1,4 +1,4 @@
-"""What EU acts call one another, in the language of the law.
+"""Names of EU acts in the language of the law, from the acts that cite them.
 
 The publisher's title of an EU act can be English, or cut off ("Directive 2013/36/EU"). The acts that cite it spell its
 title out. Only EU acts are read: a national act that transposes a directive must not describe it to the search that is to
@@ -25,7 +25,7 @@ Key = tuple[str, int, int]
 
 
 def names_of(celex: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
-    """By CELEX number, what texts say behind an act's number and date: "concernant le crédit aux consommateurs …".
+    """Return by CELEX number what texts say behind an act's number and date: "concernant le crédit aux consommateurs …".
 
     Acts that no text names so are left out.
     """

@@ -51,7 +51,7 @@ class Analyzer:
         self._words: dict[str, str] = {}
 
     def analyse(self, text: str) -> Iterator[Token]:
-        """The words of a text with their places, in order.
+        """Return the words of a text with their places, in order.
 
         >>> [token.word for token in Analyzer("fr").analyse("L'indemnité prévue à l'article L. 1234-9")]
         ['indemn', 'prevu', 'articl', 'l1234-9']
@@ -75,11 +75,11 @@ class Analyzer:
                 yield Token(stem, found.start(), found.end())
 
     def tokens(self, text: str) -> list[str]:
-        """The words of a text."""
+        """Return the words of a text."""
         return [token.word for token in self.analyse(text)]
 
     def _stem(self, word: str) -> str:
-        """The indexed form of a word, "" for a stop word."""
+        """Return the indexed form of a word, "" for a stop word."""
         word = unicodedata.normalize("NFC", word)
         if word in self._stop:
             return ""
@@ -88,13 +88,13 @@ class Analyzer:
 
 @cache
 def analyzer(language: str) -> Analyzer:
-    """The analyzer of a language, made once."""
+    """Return the analyzer of a language, made once."""
     return Analyzer(language)
 
 
 @lru_cache(maxsize=256)
 def query_tokens(query: str, languages: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a query over law in several languages: those of the first, and what the others add.
+    """Return the words of a query over law in several languages: those of the first, and what the others add.
 
     Remembered for a while: the text index and the encoder of one search ask for the same words.
     """

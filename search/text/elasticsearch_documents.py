@@ -26,13 +26,13 @@ _LONGEST_ID_BYTES = 512
 
 
 def document_id(id: str) -> str:
-    """The name of a document: the identifier of what it shows, or its digest where that is too long for a name."""
+    """Return the name of a document: the identifier of what it shows, or its digest where that is too long for a name."""
     data = id.encode()
     return id if len(data) <= _LONGEST_ID_BYTES else "sha256:" + hashlib.sha256(data).hexdigest()
 
 
 def indexed(word: str) -> str:
-    """A word as it stands in a server's index."""
+    """Return a word as it stands in a server's index."""
     return word[:LONGEST_WORD]
 
 
@@ -72,14 +72,14 @@ class LawDocuments:
         return self._articles() if kind == ARTICLES else self._groups()
 
     def _articles(self) -> Iterator[LawDocument]:
-        """One document an article."""
+        """Yield one document an article."""
         for position, id in enumerate(self._corpus.articles):
             known = self._article(position)
             digest = _digest(known)
             yield LawDocument(document_id(id), digest, lambda p=position, k=known, d=digest: self._worded_article(p, k, d))
 
     def _groups(self) -> Iterator[LawDocument]:
-        """One document an act and a section; those that articles stand in directly have words."""
+        """Yield one document an act and a section; those that articles stand in directly have words."""
         for node in chain((-1 - act for act in range(len(self._corpus.acts))), range(len(self._corpus.sections))):
             known = self._group(node)
             digest = _digest([known, [self._read(position) for position in self._members.get(node, ())]])
@@ -167,7 +167,7 @@ class LawDocuments:
         return self._corpus.path_ids(parent)[:0:-1]
 
     def _in_force(self, positions: list[int]) -> list[dict[str, int]]:
-        """The spans of days in which any of the articles is in force, each once; days since 1970-01-01."""
+        """Return the spans of days in which any of the articles is in force, each once; days since 1970-01-01."""
         corpus = self._corpus
         spans = {span for p in positions for span in corpus.wordings(p)}
         return [{"gte": start, "lte": end - 1} for start, end in sorted(spans) if start < end]

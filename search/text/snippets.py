@@ -23,7 +23,7 @@ class Snippet:
 
 
 def snippet(text: str, query: str, language: str, width: int = WIDTH) -> Snippet:
-    """The passage of ``text`` that holds the most different words of ``query``; its beginning where none does."""
+    """Return the passage of ``text`` with the most different words of ``query``; its beginning where none has any."""
     analyse = analyzer(language)
     wanted = set(analyse.tokens(query))
     found = [token for token in analyse.analyse(text) if token.word in wanted]

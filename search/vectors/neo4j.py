@@ -14,21 +14,18 @@ import numpy.typing as npt
 
 from cypher.engines.neo4j_vectors import VectorStore, Where
 from schema.filter import Filter
+from search.arrays import Matrix, Positions, Scores
 from search.corpus.corpus import Corpus
-
-Matrix = npt.NDArray[np.float32]
-Scores = npt.NDArray[np.float32]
-Positions = npt.NDArray[np.intp]
 
 
 def bound_of(bias: Scores, scale: float) -> float:
-    """The largest bias, in units of cosine: the norm of every stored vector follows from it."""
+    """Return the largest bias, in units of cosine: the norm of every stored vector follows from it."""
     known = bias[np.isfinite(bias)]
     return float(np.abs(known).max(initial=0) / scale)
 
 
 def for_cosine(articles: Matrix, bias: Scores, scale: float, bound: float) -> Matrix:
-    """float32[n, d + 2]: articles as they are stored: ``[d, b / τ, √(B² - (b / τ)²)]``, all of the same norm."""
+    """Return float32[n, d + 2]: articles as they are stored: ``[d, b / τ, √(B² - (b / τ)²)]``, all of the same norm."""
     share = np.clip(np.where(np.isfinite(bias), bias, 0) / scale, -bound, bound).astype(np.float32)
     rest = np.sqrt(np.maximum(np.float32(bound) ** 2 - share**2, 0))
     return np.concatenate([articles, share[:, None], rest[:, None]], axis=1, dtype=np.float32)
@@ -49,7 +46,7 @@ class ServedVectors:
     bound: float
 
     def nearest(self, query: npt.NDArray[np.float32], filter: Filter, k: int) -> tuple[Positions, Scores]:
-        """Positions of the k best articles that pass a filter, best first, and their logits.
+        """Return the positions of the k best articles that pass a filter, best first, and their logits.
 
         Raises:
             ServerUnavailable: the server does not answer.
@@ -58,7 +55,7 @@ class ServedVectors:
         return self.ask(query, filter, k)()
 
     def ask(self, query: npt.NDArray[np.float32], filter: Filter, k: int) -> Callable[[], tuple[Positions, Scores]]:
-        """As `nearest`, but the server works while the caller goes on; the answer, or its error, comes when it is called."""
+        """Ask as `nearest` does while the caller goes on; the answer, or its error, comes when the result is called."""
         asked = np.concatenate([query, np.array([1, 0], np.float32)])
         found = self.store.ask_nearest(self.model, "Article", asked, k, self._where(filter))
         length = np.sqrt((float(query @ query) + 1) * (1 + self.bound**2))
@@ -80,7 +77,7 @@ class ServedVectors:
 
 
 def filter_rows(corpus: Corpus) -> Iterator[dict[str, Any]]:
-    """What articles are filtered by on the server (`cypher.engines.neo4j_vectors.VectorStore.write_filters`).
+    """Return what articles are filtered by on the server (`cypher.engines.neo4j_vectors.VectorStore.write_filters`).
 
     An article that was out of force between two wordings passes there; the corpus knows (`Corpus.in_force_on`).
     """
