@@ -82,13 +82,7 @@ class GraphQLEndpoint(GraphQL[Reading | None, None]):
 
 
 def make_app(settings: Settings, load_model: LoadModel, limits: Limits = Limits()) -> Starlette:
-    """Return the app over the home of ``settings``; it starts without law, too, and serves it as soon as there is some.
-
-    Args:
-        settings: Settings of the service.
-        load_model: Function that gives the active model of a graph and its corpus.
-        limits: Limits to one request.
-    """
+    """Return the app over the home of ``settings``; it starts without law, too, and serves it as soon as there is some."""
     holder = SnapshotHolder(settings, load_model)
 
     @asynccontextmanager
@@ -156,12 +150,7 @@ def uvicorn_config(app: Starlette, log_level: str) -> uvicorn.Config:
 
 
 def serve_app(settings: Settings, load_model: LoadModel, announce: Callable[[str], None]) -> None:
-    """Answer on the address of the settings until interrupted.
-
-    Args:
-        settings: Settings of the service, its address among them.
-        load_model: Function that gives the active model of a graph and its corpus.
-        announce: Called with the address (``http://…``) as soon as requests are answered.
+    """Answer on the address of the settings until interrupted; announce it (``http://…``) as soon as requests are answered.
 
     Raises:
         BadSetting: the address cannot be listened on.

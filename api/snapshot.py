@@ -25,7 +25,7 @@ from search.acts.views import open_act_texts
 from search.corpus.corpus import Corpus
 from search.corpus.read import read_corpus
 from search.retrieval import TEXT, Retriever
-from search.text.index import index_folder, open_text_index, save_arrays
+from search.text.index import build_text_index, index_folder, open_text_index
 from search.text.open import text_server
 from search.text.options import Bm25Options
 from search.vectors.model import VectorModel
@@ -137,11 +137,7 @@ class Snapshot:
 def open_snapshot(settings: Settings, store: Store, load_model: LoadModel, server: "ElasticText | None" = None) -> Snapshot:
     """Open the law as it is now, with its text index and its active model.
 
-    Args:
-        settings: Settings of the service.
-        store: Store of the graph.
-        load_model: Function that gives the active model of a graph and its corpus.
-        server: Server of the text index, where the settings name one.
+    The server is that of the text index, where the settings name one.
 
     Raises:
         NotReady: there is no graph, or no index of the law that it holds.
@@ -157,7 +153,7 @@ def open_snapshot(settings: Settings, store: Store, load_model: LoadModel, serve
         if server is not None and corpus_sha256 and not folder.is_dir():
             # This process has not indexed the law itself: what it needs beside the servers it reads from the graph.
             server.check(corpus_sha256, options)
-            save_arrays(settings.home, *read_corpus(graph), options, server=server)
+            build_text_index(settings.home, *read_corpus(graph), options, server=server)
         index = open_text_index(settings.home, corpus_sha256, options, server=server)
         model = load_model(graph, index.corpus)
         retriever = Retriever(index, model, max_query_characters=settings.max_query_characters)
@@ -248,34 +244,31 @@ class SnapshotHolder:
 
     def _newer(self, current: Snapshot) -> bool:
         """Return whether the graph is another than the one that is served; False where its server does not say."""
-        try:
-            newer = self._store.stamp() != current.stamp
-        except (ServerUnavailable, QueryTimeout) as error:
-            self._note_away(GRAPH, error)
-            return False
-        self._back(GRAPH)
-        return newer
+        with self._noting_absence(GRAPH):
+            return self._store.stamp() != current.stamp
+        return False
 
     def _text_lags(self, current: Snapshot) -> str | None:
         """Return why the text server does not hold the law that is served; None where it does, or does not say."""
         if self._text is None:
             return None
         try:
-            self._text.check(current.corpus.sha256, Bm25Options.of(self._settings))
-        except (ServerUnavailable, QueryTimeout) as error:
-            self._note_away(TEXT, error)
-            return None
+            with self._noting_absence(TEXT):
+                self._text.check(current.corpus.sha256, Bm25Options.of(self._settings))
         except LexgraphError as error:
             return str(error)
-        self._back(TEXT)
         return None
 
-    def _note_away(self, name: str, error: LexgraphError) -> None:
-        if name not in self._away:
-            _LOG.warning("%s is away: %s", name, error)
-        self._away = {**self._away, name: str(error)}
-
-    def _back(self, name: str) -> None:
+    @contextmanager
+    def _noting_absence(self, name: str) -> Generator[None]:
+        """Note whether a server answers; one that does not ends the block without an error."""
+        try:
+            yield
+        except (ServerUnavailable, QueryTimeout) as error:
+            if name not in self._away:
+                _LOG.warning("%s is away: %s", name, error)
+            self._away = {**self._away, name: str(error)}
+            return
         if name in self._away:
             _LOG.info("%s is back", name)
             self._away = {other: reason for other, reason in self._away.items() if other != name}

@@ -34,6 +34,7 @@ from schema.settings import Settings, load_settings  # noqa: E402
 from search.corpus.corpus import Corpus  # noqa: E402
 from search.corpus.read import read_corpus  # noqa: E402
 from search.retrieval import Retriever  # noqa: E402
+from search.text.elasticsearch_build import load_law  # noqa: E402
 from search.text.index import build_text_index, open_text_index  # noqa: E402
 from search.text.open import text_server  # noqa: E402
 from search.text.options import Bm25Options  # noqa: E402
@@ -163,6 +164,8 @@ def _on_servers(store: Neo4jStore, settings: Settings, place: Path, trees: list[
     with store.reading() as graph:
         corpus, text = read_corpus(graph)
         began = time.perf_counter()
+        assert server is not None
+        load_law(server, corpus, text, Bm25Options())
         build_text_index(settings.home, corpus, text, Bm25Options(), server=server)
         figures["text_ms"] = 1000 * (time.perf_counter() - began) / n
         index = open_text_index(settings.home, corpus.sha256, Bm25Options(), server=server)

@@ -82,14 +82,7 @@ def measure(ranks: Ranks) -> dict[str, float]:
 def all_ranks(
     score: Callable[[str], Scores], questions: Sequence[Judged], *, progress: Progress = silent, label: str = "questions"
 ) -> list[Ranks]:
-    """Return for each question the ranks of its relevant articles (`ranks_of`).
-
-    Args:
-        score: Function that gives the scores of all articles for a query.
-        questions: Queries with what is relevant to them.
-        progress: Progress, by questions.
-        label: Name of the work in the progress.
-    """
+    """Return for each question the ranks of its relevant articles (`ranks_of`), by the scores of all articles for it."""
     ranks: list[Ranks] = []
     with progress(label, len(questions)) as advance:
         for question in questions:

@@ -17,7 +17,7 @@ from schema.errors import BadQuery
 from schema.filter import Filter
 from search.acts.similar import SimilarAct as Found
 from search.modes import Mode
-from search.ranking.hits import Hits
+from search.ranking.hits import Hit, Hits
 from search.text.snippets import Snippet as Passage
 from search.text.snippets import snippet
 
@@ -142,7 +142,7 @@ async def answer(
             cursor=cursor,
             score=hit.score,
             node=article_of(row),
-            places=[Place(list_name=name, rank=place.rank, score=place.score) for name, place in hit.places.items()],
+            places=_places(hit),
             query=query,
             highlights=highlights,
         )
@@ -152,6 +152,10 @@ async def answer(
     return SearchConnection(
         edges=edges, page_info=page.info, took_ms=took_ms, model=reading.snapshot.model_id, degraded=list(hits.degraded)
     )
+
+
+def _places(hit: Hit | Found) -> list[Place]:
+    return [Place(list_name=name, rank=place.rank, score=place.score) for name, place in hit.places.items()]
 
 
 @graphql_type
@@ -196,7 +200,7 @@ async def similar_acts(
         SimilarAct(
             node=act_of(row),
             score=hit.score,
-            places=[Place(list_name=name, rank=place.rank, score=place.score) for name, place in hit.places.items()],
+            places=_places(hit),
         )
         for hit, row in zip(hits, rows, strict=True)
         if row is not None  # gone from a server's graph, where newer law is being loaded

@@ -111,11 +111,8 @@ class ActParts(NamedTuple):
 def act_parts(corpus: Corpus, text: CorpusText, acts: Sequence[Row]) -> Iterator[ActParts]:
     """Return the parts of every act, in the order of the corpus.
 
-    Args:
-        corpus: Law as arrays.
-        text: Words of the law.
-        acts: Rows of the graph's acts (statement ``acts``), for what a corpus does not keep of them: the day of
-            publication, the CELEX number, the preamble.
+    The graph's rows of the acts (statement ``acts``) have what a corpus does not keep of them: the day of publication,
+    the CELEX number, the preamble.
     """
     rows = {row["id"]: row for row in acts}
     articles, sections = _members(corpus)

@@ -60,29 +60,7 @@ def build_text_index(
 ) -> Path:
     """Make the index of a corpus, unless it exists, and return its folder.
 
-    A server takes the two BM25 indexes; then the folder has the arrays of the corpus alone.
-
-    Raises:
-        StorageFull: the disk is full; no index was touched.
-        ServerUnavailable: the server does not answer; a second run goes on where this one stopped.
-    """
-    if server is not None:
-        from search.text.elasticsearch_build import load_law  # its client is an extra
-
-        load_law(server, corpus, text, options, progress=progress)
-    return save_arrays(home, corpus, text, options, server=server, progress=progress)
-
-
-def save_arrays(
-    home: Path,
-    corpus: Corpus,
-    text: CorpusText,
-    options: Bm25Options,
-    *,
-    server: "ElasticText | None" = None,
-    progress: Progress = silent,
-) -> Path:
-    """Make the folder of an index on this machine, unless it exists: of a server's index, the arrays of the law alone.
+    Of an index on a server (`search.text.elasticsearch_build.load_law`) the folder has the arrays of the law alone.
 
     Raises:
         StorageFull: the disk is full; no index was touched.

@@ -13,44 +13,31 @@ from search.text.snippets import Snippet
 
 
 class Lexical(Protocol):
-    """BM25 over the articles of one corpus and over its groups of articles."""
+    """BM25 over the articles of one corpus and over its groups of articles.
+
+    An index on a server raises ServerUnavailable where it does not answer, QueryTimeout where it does not in time, and
+    NotReady where it does not hold the law of this corpus.
+    """
 
     def lists(self, query: str, filter: Filter) -> dict[str, Scores]:
         """Return the lists "bm25" and "section" of a query: each float32[n] over article positions, never below 0.
 
-        "section" gives an article the score of its group. What a filter leaves out may have a score or 0;
-        of what passes, at least the `search.ranking.fusion.DEPTH` best of each list have their scores, and the others
+        "section" gives an article the score of its group. Articles that a filter leaves out may have a score or 0;
+        of those that pass, at least the `search.ranking.fusion.DEPTH` best of each list have their scores, and the others
         theirs or 0: fusion puts all below that depth on one level anyway.
-
-        Raises:
-            ServerUnavailable: the index is on a server that does not answer.
-            QueryTimeout: it did not answer in time.
-            NotReady: it does not hold the law of this corpus.
         """
         ...
 
     def highlights(self, query: str, ids: Sequence[str]) -> dict[str, Snippet]:
-        """Return passages with the words that matched, where the index analyses in a way of its own; else none.
-
-        Raises:
-            ServerUnavailable, QueryTimeout, NotReady: as `lists`.
-        """
+        """Return passages with the words that matched, where the index analyses in a way of its own; else none."""
         ...
 
     def documents(self, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the stored fields of articles (`search.text.elasticsearch.ElasticLexical`), without those that it lacks.
-
-        Raises:
-            ServerUnavailable, QueryTimeout, NotReady: as `lists`.
-        """
+        """Return the stored fields of articles (`search.text.elasticsearch.ElasticLexical`), without those that it lacks."""
         ...
 
     def groups(self, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the stored fields of acts and sections: ``id``, ``heading``, ``language`` and others.
-
-        Raises:
-            ServerUnavailable, QueryTimeout, NotReady: as `lists`.
-        """
+        """Return the stored fields of acts and sections: ``id``, ``heading``, ``language`` and others."""
         ...
 
 

@@ -20,8 +20,8 @@ from search.corpus.corpus import Corpus
 
 def bound_of(bias: Scores, scale: float) -> float:
     """Return the largest bias, in units of cosine: the norm of every stored vector follows from it."""
-    known = bias[np.isfinite(bias)]
-    return float(np.abs(known).max(initial=0) / scale)
+    finite = bias[np.isfinite(bias)]
+    return float(np.abs(finite).max(initial=0) / scale)
 
 
 def for_cosine(articles: Matrix, bias: Scores, scale: float, bound: float) -> Matrix:
@@ -45,27 +45,21 @@ class ServedVectors:
     scale: float
     bound: float
 
-    def nearest(self, query: npt.NDArray[np.float32], filter: Filter, k: int) -> tuple[Positions, Scores]:
-        """Return the positions of the k best articles that pass a filter, best first, and their logits.
-
-        Raises:
-            ServerUnavailable: the server does not answer.
-            QueryTimeout: it did not answer in time.
-        """
-        return self.ask(query, filter, k)()
-
     def ask(self, query: npt.NDArray[np.float32], filter: Filter, k: int) -> Callable[[], tuple[Positions, Scores]]:
-        """Ask as `nearest` does while the caller goes on; the answer, or its error, comes when the result is called."""
-        asked = np.concatenate([query, np.array([1, 0], np.float32)])
-        found = self.store.ask_nearest(self.model, "Article", asked, k, self._where(filter))
+        """Ask for the k best articles that pass a filter: the result, when called, gives their positions and logits.
+
+        The server works while the caller goes on; ServerUnavailable or QueryTimeout is raised when the result is called.
+        """
+        vector = np.concatenate([query, np.array([1, 0], np.float32)])
+        waiting = self.store.ask_nearest(self.model, "Article", vector, k, self._where(filter))
         length = np.sqrt((float(query @ query) + 1) * (1 + self.bound**2))
 
         def answer() -> tuple[Positions, Scores]:
-            neighbours = found()
+            neighbours = waiting()
             place = self.corpus.article_position
             positions = np.array([place.get(id, -1) for id in neighbours.ids], np.intp)
-            known = positions >= 0  # law may have come that the index of this process lacks
-            return positions[known], (self.scale * length * neighbours.cosines[known]).astype(np.float32)
+            ours = positions >= 0  # law may have come that the index of this process lacks
+            return positions[ours], (self.scale * length * neighbours.cosines[ours]).astype(np.float32)
 
         return answer
 

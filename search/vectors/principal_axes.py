@@ -54,13 +54,13 @@ class CoarseSearch:
             bias: float32[n].
             mask: bool[n], of what may be among the best.
         """
-        found = np.asarray(self.glance @ (self.axes.T @ query), np.float32)
-        found *= np.float32(scale)
-        found += bias
-        best = top(found if mask is None else np.where(mask, found, np.float32(-np.inf)), CANDIDATES)
+        scores = np.asarray(self.glance @ (self.axes.T @ query), np.float32)
+        scores *= np.float32(scale)
+        scores += bias
+        best = top(scores if mask is None else np.where(mask, scores, np.float32(-np.inf)), CANDIDATES)
         exact = (self.vectors[best] @ query) * np.float32(scale) + bias[best]
-        known = exact[np.isfinite(exact)]
-        if len(known):
-            np.minimum(found, np.nextafter(known.min(), np.float32(-np.inf)), out=found)
-        found[best] = exact
-        return found
+        finite = exact[np.isfinite(exact)]
+        if len(finite):
+            np.minimum(scores, np.nextafter(finite.min(), np.float32(-np.inf)), out=scores)
+        scores[best] = exact
+        return scores
