@@ -1,1 +1,1 @@
-"""What people and programs meet: GraphQL over HTTP, and the tables and bars of a terminal."""
+"""GraphQL over HTTP."""

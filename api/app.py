@@ -55,11 +55,11 @@ class GraphQLEndpoint(GraphQL[Reading | None, None]):
             held.__exit__(None, None, None)
 
     async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Reading | None:
-        """What the resolvers read."""
+        """Return what the resolvers read."""
         return request.scope[_READING]
 
     def parse_json(self, data: str | bytes) -> Any:
-        """The body as JSON.
+        """Return the body as JSON.
 
         Raises:
             HTTPException: it is none, or none that a request can be (400).
@@ -82,11 +82,7 @@ class GraphQLEndpoint(GraphQL[Reading | None, None]):
 
 
 def make_app(settings: Settings, load_model: LoadModel, limits: Limits = Limits()) -> Starlette:
-    """The app over the home of ``settings``; it starts without law, too, and serves it when it is there.
-
-    Args:
-        load_model: gives the active model of a graph and its index.
-    """
+    """Return the app over the home of ``settings``; it starts without law, too, and serves it as soon as there is some."""
     holder = SnapshotHolder(settings, load_model)
 
     @asynccontextmanager
@@ -145,7 +141,7 @@ class _AnnouncingServer(uvicorn.Server):
 
 
 def uvicorn_config(app: Starlette, log_level: str) -> uvicorn.Config:
-    """How the app is served.
+    """Return the options of the server.
 
     An idle connection is kept longer than proxies and clients keep theirs (a minute, as a rule): closed from this side
     first, it would lose the request that is just being sent on it.
@@ -154,10 +150,7 @@ def uvicorn_config(app: Starlette, log_level: str) -> uvicorn.Config:
 
 
 def serve_app(settings: Settings, load_model: LoadModel, announce: Callable[[str], None]) -> None:
-    """Answer on the address of the settings until interrupted.
-
-    Args:
-        announce: called with the address (``http://…``) as soon as requests are answered.
+    """Answer on the address of the settings until interrupted; announce it (``http://…``) as soon as requests are answered.
 
     Raises:
         BadSetting: the address cannot be listened on.

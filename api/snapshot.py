@@ -25,7 +25,7 @@ from search.acts.views import open_act_texts
 from search.corpus.corpus import Corpus
 from search.corpus.read import read_corpus
 from search.retrieval import TEXT, Retriever
-from search.text.index import index_folder, open_text_index, save_arrays
+from search.text.index import build_text_index, index_folder, open_text_index
 from search.text.open import text_server
 from search.text.options import Bm25Options
 from search.vectors.model import VectorModel
@@ -38,13 +38,13 @@ LoadModel = Callable[[Graph, Corpus], VectorModel | None]
 
 Stamp = object
 GRAPH = "graph"
-"""What an answer can lack, beside `search.retrieval.TEXT` and `VECTORS`: what only the graph knows."""
+"""Name of what an answer can lack beside `search.retrieval.TEXT` and `VECTORS`: what only the graph has."""
 _LOG = logging.getLogger(__name__)
 _UNREADABLE = "the newest law cannot be opened: see the log of this server"
 
 
 class _Uses:
-    """How many hold a snapshot, and whether it is to be closed when nobody does."""
+    """The number of holders of a snapshot, and whether it is to be closed when there are none."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -88,7 +88,7 @@ class Snapshot:
 
     @cached_property
     def similar_acts(self) -> SimilarActs:
-        """What finds similar acts, opened when it is first asked for: most services never are.
+        """The finder of similar acts, opened when it is first asked for: most services never are.
 
         Raises:
             NotReady: the acts of this law are not indexed.
@@ -122,7 +122,7 @@ class Snapshot:
 
     @property
     def closed(self) -> bool:
-        """Whether the graph has been closed."""
+        """True once the graph is closed."""
         return self._uses.closed
 
     def _close_if_unused(self) -> None:
@@ -135,10 +135,9 @@ class Snapshot:
 
 
 def open_snapshot(settings: Settings, store: Store, load_model: LoadModel, server: "ElasticText | None" = None) -> Snapshot:
-    """The law as it is now, with its text index and its active model.
+    """Open the law as it is now, with its text index and its active model.
 
-    Args:
-        server: of the text index, where the settings name one.
+    The server is that of the text index, where the settings name one.
 
     Raises:
         NotReady: there is no graph, or no index of the law that it holds.
@@ -154,7 +153,7 @@ def open_snapshot(settings: Settings, store: Store, load_model: LoadModel, serve
         if server is not None and corpus_sha256 and not folder.is_dir():
             # This process has not indexed the law itself: what it needs beside the servers it reads from the graph.
             server.check(corpus_sha256, options)
-            save_arrays(settings.home, *read_corpus(graph), options, server=server)
+            build_text_index(settings.home, *read_corpus(graph), options, server=server)
         index = open_text_index(settings.home, corpus_sha256, options, server=server)
         model = load_model(graph, index.corpus)
         retriever = Retriever(index, model, max_query_characters=settings.max_query_characters)
@@ -184,12 +183,12 @@ class SnapshotHolder:
 
     @property
     def reason(self) -> str | None:
-        """Why the newest law is not what is served; None where it is, as far as is known."""
+        """The reason why the newest law is not served; None where it is, as far as this process can tell."""
         return self._reason
 
     @property
     def away(self) -> dict[str, str]:
-        """What did not answer at the last look ("graph", "text"), and why; the rest serves on without it."""
+        """Reasons by name of what did not answer at the last look ("graph", "text"); the rest serves on without it."""
         return dict(self._away)
 
     @property
@@ -199,7 +198,7 @@ class SnapshotHolder:
 
     @contextmanager
     def use(self) -> Generator[Snapshot]:
-        """The current snapshot, which stays open until the block ends.
+        """Keep the current snapshot open until the block ends.
 
         Raises:
             NotReady: there is none; the message says why.
@@ -244,35 +243,32 @@ class SnapshotHolder:
             return True
 
     def _newer(self, current: Snapshot) -> bool:
-        """Whether the graph is another than the one that is served; False where its server does not say."""
-        try:
-            newer = self._store.stamp() != current.stamp
-        except (ServerUnavailable, QueryTimeout) as error:
-            self._note_away(GRAPH, error)
-            return False
-        self._back(GRAPH)
-        return newer
+        """Return whether the graph is another than the one that is served; False where its server does not say."""
+        with self._noting_absence(GRAPH):
+            return self._store.stamp() != current.stamp
+        return False
 
     def _text_lags(self, current: Snapshot) -> str | None:
-        """Why the text server does not hold the law that is served; None where it does, or does not say."""
+        """Return why the text server does not hold the law that is served; None where it does, or does not say."""
         if self._text is None:
             return None
         try:
-            self._text.check(current.corpus.sha256, Bm25Options.of(self._settings))
-        except (ServerUnavailable, QueryTimeout) as error:
-            self._note_away(TEXT, error)
-            return None
+            with self._noting_absence(TEXT):
+                self._text.check(current.corpus.sha256, Bm25Options.of(self._settings))
         except LexgraphError as error:
             return str(error)
-        self._back(TEXT)
         return None
 
-    def _note_away(self, name: str, error: LexgraphError) -> None:
-        if name not in self._away:
-            _LOG.warning("%s is away: %s", name, error)
-        self._away = {**self._away, name: str(error)}
-
-    def _back(self, name: str) -> None:
+    @contextmanager
+    def _noting_absence(self, name: str) -> Generator[None]:
+        """Note whether a server answers; one that does not ends the block without an error."""
+        try:
+            yield
+        except (ServerUnavailable, QueryTimeout) as error:
+            if name not in self._away:
+                _LOG.warning("%s is away: %s", name, error)
+            self._away = {**self._away, name: str(error)}
+            return
         if name in self._away:
             _LOG.info("%s is back", name)
             self._away = {other: reason for other, reason in self._away.items() if other != name}

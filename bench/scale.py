@@ -29,6 +29,7 @@ from schema.settings import Settings, load_settings
 from search.corpus.corpus import Corpus
 from search.corpus.read import read_corpus
 from search.retrieval import Retriever
+from search.text.elasticsearch_build import load_law
 from search.text.index import build_text_index, open_text_index
 from search.text.open import text_server
 from search.text.options import Bm25Options
@@ -163,6 +164,10 @@ def _on_servers(store: Neo4jStore, settings: Settings, place: Path, trees: list[
     with store.reading() as graph:
         corpus, text = read_corpus(graph)
         began = time.perf_counter()
+        assert server is not None
+        load_law(server, corpus, text, Bm25Options())
+        assert server is not None
+        load_law(server, corpus, text, Bm25Options())
         build_text_index(settings.home, corpus, text, Bm25Options(), server=server)
         figures["text_ms"] = 1000 * (time.perf_counter() - began) / n
         index = open_text_index(settings.home, corpus.sha256, Bm25Options(), server=server)

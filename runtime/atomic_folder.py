@@ -10,12 +10,12 @@ from pathlib import Path
 from uuid import uuid4
 
 PART = ".part"
-"""What the name of a folder that is being written ends in."""
+"""End of the name of a folder that is being written."""
 
 
 @contextmanager
 def whole_folder(folder: Path) -> Generator[Path]:
-    """A folder to fill, which takes the name of ``folder`` when the block ends well: a reader finds all of it or none.
+    """Make a folder to fill, which takes the name of ``folder`` when the block ends well: a reader sees all of it or none.
 
     Several processes may make the same one at once: each fills its own, and that of the first stays. What processes that
     died have left beside it is removed.
@@ -52,7 +52,7 @@ def sweep_parts(place: Path) -> None:
 
 
 def _own_part(folder: Path) -> tuple[Path, int | None]:
-    """A new folder beside ``folder``, and the lock on it that ends with this process; None where the disk knows no locks."""
+    """Make a folder beside ``folder``, with a lock on it that ends with this process; None where the disk has no locks."""
     while True:
         part = folder.with_name(f"{folder.name}.{uuid4().hex[:12]}{PART}")
         part.mkdir()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from schema.errors import LexgraphError, QueryTimeout, ServerUnavailable
 
 REST_S = 2.0
-"""How long a server is left alone after it failed, in seconds."""
+"""Seconds for which a server is left alone after it failed."""
 
 
 class Breaker:
@@ -30,7 +30,7 @@ class Breaker:
 
     @contextmanager
     def call(self) -> Generator[None]:
-        """Around one call to the server.
+        """Surround one call to the server.
 
         Raises:
             ServerUnavailable: the server failed a moment ago; it was not asked.

@@ -12,5 +12,5 @@ Progress = Callable[[str, int], AbstractContextManager[Advance]]
 
 @contextmanager
 def silent(label: str, total: int) -> Generator[Advance]:
-    """A progress that shows nothing."""
+    """Show nothing."""
     yield lambda done: None

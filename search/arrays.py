@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 Matrix = npt.NDArray[np.float32]
+Scores = npt.NDArray[np.float32]
+Positions = npt.NDArray[np.intp]
 
 
 def unit(rows: Matrix) -> Matrix:
@@ -21,12 +23,7 @@ def positions_in(ids: Sequence[str], wanted: Sequence[str]) -> npt.NDArray[np.in
 
 
 def realigned(rows: npt.NDArray[np.floating], ids: Sequence[str], wanted: Sequence[str], missing: float = 0) -> Matrix:
-    """Return the rows of identifiers, or their single values, in the order of the wanted ones.
-
-    Args:
-        ids: of ``rows``.
-        missing: value of an identifier that has no row.
-    """
+    """Return the rows of identifiers, or their single values, in the order of the wanted ones; ``missing`` for the others."""
     positions = positions_in(ids, wanted)
     result = np.full((len(wanted), *rows.shape[1:]), missing, np.float32)
     result[positions >= 0] = rows[positions[positions >= 0]]

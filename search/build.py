@@ -8,7 +8,7 @@ from cypher.graph import Row
 from runtime.progress import Progress, silent
 from search.acts.views import act_texts_folder, build_act_texts
 from search.corpus.corpus import Corpus, CorpusText
-from search.text.index import index_folder, remove_other_indexes, save_arrays
+from search.text.index import build_text_index, index_folder, remove_other_indexes
 from search.text.options import Bm25Options
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def build_indexes(
         from search.text.elasticsearch_build import load_law  # its client is an extra
 
         done.append(f"{server.address}: {load_law(server, corpus, text, options, progress=progress)}")
-    folder = save_arrays(home, corpus, text, options, server=server, progress=progress)
+    folder = build_text_index(home, corpus, text, options, server=server, progress=progress)
     build_act_texts(home, corpus, text, acts, progress=progress)
     remove_other_indexes(home, folder.name)
     return [*done, f"index {folder.name}: {len(corpus.articles):,} articles"]

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from runtime.progress import Progress, silent
+from search.arrays import Scores
 
-Scores = npt.NDArray[np.float32]
 Ranks = npt.NDArray[np.int64]
 MEASURES = ("R@100", "R@200", "R@500", "MAP", "MRP", "nDCG@10")
 CURVE_CUTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -82,11 +82,7 @@ def measure(ranks: Ranks) -> dict[str, float]:
 def all_ranks(
     score: Callable[[str], Scores], questions: Sequence[Judged], *, progress: Progress = silent, label: str = "questions"
 ) -> list[Ranks]:
-    """Return for each question the ranks of its relevant articles (`ranks_of`).
-
-    Args:
-        score: the scores of all articles for a query.
-    """
+    """Return for each question the ranks of its relevant articles (`ranks_of`), by the scores of all articles for it."""
     ranks: list[Ranks] = []
     with progress(label, len(questions)) as advance:
         for question in questions:

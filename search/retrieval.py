@@ -21,7 +21,7 @@ from search.vectors.model import VectorModel
 from search.vectors.tree_descent import HierarchicalSearch
 
 LOST: Mapping[str, str] = {TEXT: "the text index", VECTORS: "the vector search"}
-"""What an answer can lack, in words."""
+"""What an answer can lack, in words, by its name."""
 LEXICAL_WEIGHTS: Mapping[str, float] = {"bm25": 1.0, "section": 1.0}
 """Fusion where no model is active."""
 _WITHOUT_SERVER = {"questions", "authority"}
@@ -63,7 +63,7 @@ class Retriever:
         return self.index.corpus
 
     def check_query(self, query: str) -> str:
-        """The query without blanks around it.
+        """Return the query without blanks around it.
 
         Raises:
             BadQuery: it is empty or longer than the limit.
@@ -76,7 +76,7 @@ class Retriever:
         return query
 
     def highlights(self, query: str, ids: Sequence[str]) -> dict[str, Snippet]:
-        """Passages of articles as the text index marks them; none where `search.text.snippets.snippet` does as well, or must."""
+        """Return passages as the text index marks them; none where `search.text.snippets.snippet` does as well, or must."""
         try:
             return self.index.lexical.highlights(query.strip(), ids)
         except (ServerUnavailable, QueryTimeout, NotReady):
@@ -109,7 +109,11 @@ class Retriever:
         """Rank all articles by what answers: where the text index does not, by vectors alone, and the reverse.
 
         Args:
-            nearest: articles that a vector search on a server is asked for; all others are alike to it.
+            query: Question or words.
+            mode: Lists that rank.
+            filter: Filter of the articles that may answer.
+            pooled: Pool the fused list over the tree.
+            nearest: Articles that a vector search on a server is asked for; all others are alike to it.
 
         Raises:
             NotFound: the filter names no act or section.
@@ -172,7 +176,7 @@ class Retriever:
         offset: int = 0,
         pooled: bool = True,
     ) -> Hits:
-        """The page of ``first`` hits from ``offset`` on, best first; at most `DEEPEST` can be reached.
+        """Return the page of ``first`` hits from ``offset`` on, best first; at most `DEEPEST` can be reached.
 
         Filters are applied before ranking: as long as an article that passes them answers, the page has it.
 

@@ -1,4 +1,4 @@
-"""What can be said of the law while the graph's server is away, in rows as the graph gives them.
+"""Answers while the graph's server is away, in rows as the graph gives them.
 
 Order, tree and reading order come from the arrays of the corpus; numbers, headings and texts from the text index,
 where that is a server, which keeps them. The embedded text index keeps none: then identifiers and dates are given, and

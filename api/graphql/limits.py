@@ -1,4 +1,4 @@
-"""What protects the server: the size of a request, the size of what a query can bring, plain errors."""
+"""Protections of the server: limits to a request and to what a query can bring, and plain errors."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ _MARGIN = {"edges"}
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one request may ask for.
+    """Limits to one request.
 
     Attributes:
         body_bytes: length of the HTTP body.
@@ -146,7 +146,7 @@ class SelectionLimiter(SchemaExtension):
 
 
 def cause(error: GraphQLError) -> Exception | None:
-    """What a resolver raised; None for an error of the query itself, whose message is meant for the client."""
+    """Return the error that a resolver raised; None for one of the query itself, whose message is meant for the client."""
     own = error.original_error
     while isinstance(own, GraphQLError):
         own = own.original_error
@@ -160,7 +160,7 @@ class PlainErrors(MaskErrors):
         super().__init__(lambda error: cause(error) is not None, "internal error")
 
     def anonymise_error(self, error: GraphQLError) -> GraphQLError:
-        """The error as a client may see it."""
+        """Return the error as a client may see it."""
         own = cause(error)
         message, code = self.error_message, "Internal"
         if isinstance(own, LexgraphError):

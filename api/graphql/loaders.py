@@ -1,4 +1,4 @@
-"""What one request reads of the graph, in batches: a longer page does not cost more queries."""
+"""Batches of what one request reads of the graph: a longer page does not cost more queries."""
 
 import asyncio
 from collections import defaultdict
@@ -15,7 +15,7 @@ from schema.settings import Settings
 from search.text.snippets import Snippet
 
 Result = TypeVar("Result")
-Found = Mapping[str, list[Row]]
+Grouped = Mapping[str, list[Row]]
 _SETTLED_AFTER = 4
 """Turns of the event loop without a new question after which a wave is taken to be complete."""
 
@@ -24,22 +24,21 @@ class GraphWaves:
     """Puts what a request asks of the graph at one time into one query a statement.
 
     Resolvers on the same level of a query ask within a few turns of the event loop. While one wave of queries
-    runs, further questions gather for the next, so that their number depends on the depth of the query alone.
+    runs, further questions gather for the next, so that their number depends on the depth of the query alone. Loaders
+    without waves are as fast (27 ms for a page with all its neighbours, 15 ms for the contents of an act), but send the
+    statements of the next level as the threads of the last one happen to end: in 74 of 100 runs a page of eight hits and
+    one of two cost different numbers of statements.
     """
 
-    def __init__(self, snapshot: Snapshot, lost: set[str] | None = None) -> None:
-        """Waves over one snapshot.
-
-        Args:
-            lost: takes the name of what was not there to be asked.
-        """
+    def __init__(self, snapshot: Snapshot, lost: set[str]) -> None:
+        """Read one snapshot; ``lost`` takes the name of what did not answer."""
         self._snapshot = snapshot
-        self._lost: set[str] = set() if lost is None else lost
-        self._asked: dict[tuple[str, str], tuple[dict[str, None], asyncio.Future[Found]]] = {}
+        self._lost = lost
+        self._asked: dict[tuple[str, str], tuple[dict[str, None], asyncio.Future[Grouped]]] = {}
         self._running: asyncio.Task[None] | None = None
 
-    async def rows(self, statement: str, ids: Iterable[str], key: str = "id") -> Found:
-        """Rows of a named statement over ``$ids``, grouped by the identifier in column ``key``."""
+    async def rows(self, statement: str, ids: Iterable[str], key: str = "id") -> Grouped:
+        """Return the rows of a named statement over ``$ids``, grouped by the identifier in column ``key``."""
         asked = self._asked.get((statement, key))
         if asked is None:
             asked = self._asked[statement, key] = ({}, asyncio.get_running_loop().create_future())
@@ -75,15 +74,15 @@ class GraphWaves:
             now = sum(len(ids) for ids, _ in self._asked.values())
             quiet, size = (quiet + 1, size) if now == size else (0, now)
 
-    def _answer(self, questions: list[tuple[str, str, list[str]]]) -> list[Found | Exception]:
-        answers: list[Found | Exception] = []
+    def _answer(self, questions: list[tuple[str, str, list[str]]]) -> list[Grouped | Exception]:
+        answers: list[Grouped | Exception] = []
         for statement, key, ids in questions:
             try:
-                found: dict[str, list[Row]] = defaultdict(list)
+                grouped: dict[str, list[Row]] = defaultdict(list)
                 with self._snapshot.held() as snapshot:  # the thread outlives a request that is cancelled
                     for row in self._rows(snapshot, statement, ids):
-                        found[row[key]].append(row)
-                answers.append(found)
+                        grouped[row[key]].append(row)
+                answers.append(grouped)
             except Exception as error:
                 answers.append(error)
         return answers
@@ -101,10 +100,10 @@ class GraphWaves:
 
 
 class Reading:
-    """What one request reads: one snapshot from beginning to end, through loaders that batch and remember.
+    """The reading of one request: one snapshot from beginning to end, through loaders that batch and remember.
 
     Attributes:
-        lost: what could not be asked: "graph", "text", "vectors"; the answer has what is known without it.
+        lost: Names of what did not answer ("graph", "text", "vectors"); the answer is made without it.
     """
 
     def __init__(self, snapshot: Snapshot, settings: Settings) -> None:
@@ -115,15 +114,15 @@ class Reading:
 
         def every(statement: str, key: str = "id") -> DataLoader[str, list[Row]]:
             async def load(ids: list[str]) -> list[list[Row]]:
-                found = await waves.rows(statement, ids, key)
-                return [found.get(id, []) for id in ids]
+                grouped = await waves.rows(statement, ids, key)
+                return [grouped.get(id, []) for id in ids]
 
             return DataLoader(load)
 
         def single(statement: str) -> DataLoader[str, Row | None]:
             async def load(ids: list[str]) -> list[Row | None]:
-                found = await waves.rows(statement, ids)
-                return [found[id][0] if found.get(id) else None for id in ids]
+                grouped = await waves.rows(statement, ids)
+                return [next(iter(grouped.get(id, ())), None) for id in ids]
 
             return DataLoader(load)
 
@@ -140,11 +139,11 @@ class Reading:
         self.related_by = every("relations_into")
 
     def highlights(self, query: str) -> DataLoader[str, Snippet | None]:
-        """Passages with the words of a query as the text index matched them; None where it leaves that to others."""
+        """Return a loader of passages as the text index marked them; None where it leaves that to others."""
 
         async def load(ids: list[str]) -> list[Snippet | None]:
-            found = await self.in_thread(lambda snapshot: snapshot.retriever.highlights(query, ids))
-            return [found.get(id) for id in ids]
+            passages = await self.in_thread(lambda snapshot: snapshot.retriever.highlights(query, ids))
+            return [passages.get(id) for id in ids]
 
         return DataLoader(load)
 
@@ -158,7 +157,7 @@ class Reading:
         return await asyncio.to_thread(held)
 
     def load(self, id: str) -> tuple[str, Awaitable[Row | None]] | None:
-        """The label of what an identifier names, and its row to wait for; None where it names nothing."""
+        """Return the label of what an identifier names, and its row to wait for; None where it names nothing."""
         corpus = self.snapshot.corpus
         if id in corpus.article_position:
             return "Article", self.articles.load(id)
@@ -169,12 +168,12 @@ class Reading:
         return None
 
     def knows(self, id: str) -> bool:
-        """Whether an identifier is of this release: a server's graph may hold newer law already."""
+        """Return whether an identifier is of this release: a server's graph may hold newer law already."""
         corpus = self.snapshot.corpus
         return id in corpus.article_position or id in corpus.section_position or id in corpus.act_position
 
     def path(self, parent_id: str) -> list[str]:
-        """Identifiers from the act down to ``parent_id``, a section or an act, itself included."""
+        """Return the identifiers from the act down to ``parent_id``, a section or an act, itself included."""
         corpus = self.snapshot.corpus
         position = corpus.section_position.get(parent_id)
         return [parent_id] if position is None else corpus.path_ids(position)

@@ -20,7 +20,7 @@ DEFAULT_PAGE = 10
 
 @graphql_type
 class PageInfo:
-    """Where a page stands in its list."""
+    """The place of a page in its list."""
 
     has_next_page: bool = strawberry.field(description="Whether the list goes on after this page.")
     has_previous_page: bool = strawberry.field(description="Whether the list began before this page.")
@@ -41,29 +41,26 @@ class Window:
     offset: int
 
     @classmethod
-    def of(cls, what: Sequence[object], first: int, after: str | None, max_page: int) -> "Window":
-        """The window for arguments as they came from a client.
-
-        Args:
-            what: the field and its arguments.
+    def of(cls, field: Sequence[object], first: int, after: str | None, max_page: int) -> "Window":
+        """Return the window into the list of a field and its arguments, as they came from a client.
 
         Raises:
             BadQuery: `first` is out of bounds, or `after` is no cursor of this list.
         """
         if not 1 <= first <= max_page:
             raise BadQuery(f"first: {first} is not between 1 and {max_page}")
-        name = json.dumps(what, default=str)  # in ASCII, as half a surrogate pair cannot be encoded
+        name = json.dumps(field, default=str)  # in ASCII, as half a surrogate pair cannot be encoded
         return cls(name, first, 0 if after is None else _position(name, after) + 1)
 
     def cursor(self, i: int) -> str:
-        """The cursor of the ``i``-th edge of the page."""
+        """Return the cursor of the ``i``-th edge of the page."""
         return _cursor(self.name, self.offset + i)
 
-    def page(self, found: Sequence[Item]) -> "Page[Item]":
-        """The page, of what was found from its beginning on: one item more than `first` tells that there is more."""
-        items = tuple(found[: self.first])
+    def page(self, rest: Sequence[Item]) -> "Page[Item]":
+        """Return the page, from the items from its beginning on: one more than `first` says that the list goes on."""
+        items = tuple(rest[: self.first])
         info = PageInfo(
-            has_next_page=len(found) > self.first,
+            has_next_page=len(rest) > self.first,
             has_previous_page=self.offset > 0,
             start_cursor=self.cursor(0) if items else None,
             end_cursor=self.cursor(len(items) - 1) if items else None,
@@ -71,7 +68,7 @@ class Window:
         return Page(tuple((self.cursor(i), item) for i, item in enumerate(items)), info)
 
     def page_of_all(self, whole: Sequence[Item]) -> "Page[Item]":
-        """The page, of the whole list."""
+        """Return the page, from the whole list."""
         return self.page(whole[self.offset : self.offset + self.first + 1])
 
 

@@ -1,4 +1,4 @@
-"""The GraphQL schema: what can be asked."""
+"""The GraphQL schema."""
 
 import logging
 from typing import Annotated, Any
@@ -27,7 +27,7 @@ Number = Annotated[str, strawberry.argument(description='As it is cited: "L. 123
 
 @graphql_type
 class Query:
-    """What can be asked."""
+    """The questions that can be asked."""
 
     @graphql_field
     async def node(self, info: Info, id: strawberry.ID) -> Node | None:
@@ -36,7 +36,7 @@ class Query:
 
     @graphql_field
     async def act(self, info: Info, id: strawberry.ID) -> Act | None:
-        """The act of an identifier; null where there is none."""
+        """Act of an identifier; null where there is none."""
         found = await node_of(info.context, id)
         return found if isinstance(found, Act) else None
 
@@ -76,20 +76,21 @@ class Query:
             float | None, strawberry.argument(description="At most so many years younger than the act.")
         ] = None,
     ) -> list[SimilarAct]:
-        """The acts most like one, best first: what may transpose a directive, and what an act may transpose. Numbers and
-        known relations are not looked at.
+        """Acts most like one, best first: those that may transpose a directive, and those that an act may transpose.
+
+        Numbers and relations that the graph holds are not looked at.
         """
         return await similar_acts(info.context, id, jurisdiction, kind, first, years_before, years_after)
 
     @graphql_field
     async def section(self, info: Info, id: strawberry.ID) -> Section | None:
-        """The section of an identifier; null where there is none."""
+        """Section of an identifier; null where there is none."""
         found = await node_of(info.context, id)
         return found if isinstance(found, Section) else None
 
     @graphql_field
     async def article(self, info: Info, act: strawberry.ID, number: Number) -> Article | None:
-        """The article of an act by its number; the first in reading order where several share it."""
+        """Article of an act by its number; the first in reading order where several share it."""
         found = await _numbered(info.context, act, number)
         return found[0] if found else None
 
@@ -111,12 +112,12 @@ class Query:
             bool, strawberry.argument(description="HYBRID: whether an article shares in what its section scores.")
         ] = True,
     ) -> SearchConnection:
-        """The articles that answer a question or match words, best first; the first 1,000 can be reached."""
+        """Articles that answer a question or match words, best first; the first 1,000 can be reached."""
         return await answer(info.context, query, mode, filter, first, after, pooled)
 
 
 async def _numbered(reading: Reading, act: str, number: str) -> list[Article]:
-    """The articles of an act that have a number, in reading order."""
+    """Return the articles of an act that have a number, in reading order."""
     wanted = normal_number(number)
     candidates = reading.snapshot.numbered.get(f"{act}/{wanted}"[: MAX_LENGTH - 17], [])
     rows = [row for row in await reading.articles.load_many(candidates) if row is not None and row["act_id"] == act]
@@ -128,7 +129,7 @@ class Lacking(SchemaExtension):
     """Says in the answer's extensions what could not be asked for it: `{"degraded": ["graph", "text", "vectors"]}`."""
 
     def get_results(self) -> dict[str, Any]:
-        """The names of what is away; nothing where all answered."""
+        """Return the names of what is away; nothing where all answered."""
         reading = self.execution_context.context
         return {"degraded": sorted(reading.lost)} if isinstance(reading, Reading) and reading.lost else {}
 
@@ -145,7 +146,7 @@ class LawSchema(strawberry.Schema):
 
 
 def make_schema(limits: Limits) -> LawSchema:
-    """The schema, with its protections."""
+    """Return the schema, with its protections."""
     return LawSchema(
         query=Query,
         types=[Act, Section, Article],

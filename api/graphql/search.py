@@ -17,7 +17,7 @@ from schema.errors import BadQuery
 from schema.filter import Filter
 from search.acts.similar import SimilarAct as Found
 from search.modes import Mode
-from search.ranking.hits import Hits
+from search.ranking.hits import Hit, Hits
 from search.text.snippets import Snippet as Passage
 from search.text.snippets import snippet
 
@@ -42,13 +42,13 @@ class SearchFilter:
     jurisdiction: str | None = strawberry.field(default=None, description="Of this jurisdiction, as `fr` or `eu`.")
 
     def chosen(self) -> Filter:
-        """The same, as search takes it."""
+        """Return the filter of the search."""
         return Filter(self.act, self.section, self.in_force_on, self.kind, self.jurisdiction)
 
 
 @graphql_type
 class Place:
-    """Where an article stands in one of the lists that an answer was fused from."""
+    """The place of an article in one of the lists that an answer was fused from."""
 
     list_name: str = strawberry.field(
         name="list",
@@ -88,7 +88,7 @@ class SearchEdge:
 
     @graphql_field
     async def snippet(self) -> Snippet | None:
-        """The passage that shows why the article answers."""
+        """Passage that shows why the article answers."""
         found = await self.highlights.load(self.node.id)
         if found is None:
             text, language = self.node.text, self.node.language
@@ -115,7 +115,7 @@ class SearchConnection:
 async def answer(
     reading: Reading, query: str, mode: Mode, condition: SearchFilter | None, first: int, after: str | None, pooled: bool
 ) -> SearchConnection:
-    """The page of articles that answer a query.
+    """Return the page of articles that answer a query.
 
     Raises:
         BadQuery: the query is empty or too long, `first` is out of bounds, `after` is no cursor of this search.
@@ -142,7 +142,7 @@ async def answer(
             cursor=cursor,
             score=hit.score,
             node=article_of(row),
-            places=[Place(list_name=name, rank=place.rank, score=place.score) for name, place in hit.places.items()],
+            places=_places(hit),
             query=query,
             highlights=highlights,
         )
@@ -152,6 +152,10 @@ async def answer(
     return SearchConnection(
         edges=edges, page_info=page.info, took_ms=took_ms, model=reading.snapshot.model_id, degraded=list(hits.degraded)
     )
+
+
+def _places(hit: Hit | Found) -> list[Place]:
+    return [Place(list_name=name, rank=place.rank, score=place.score) for name, place in hit.places.items()]
 
 
 @graphql_type
@@ -175,7 +179,7 @@ async def similar_acts(
     years_before: float | None,
     years_after: float | None,
 ) -> list[SimilarAct]:
-    """The acts most like one, best first.
+    """Return the acts most like one, best first.
 
     Raises:
         BadQuery: ``first`` is out of bounds, or a number of years is negative.
@@ -196,7 +200,7 @@ async def similar_acts(
         SimilarAct(
             node=act_of(row),
             score=hit.score,
-            places=[Place(list_name=name, rank=place.rank, score=place.score) for name, place in hit.places.items()],
+            places=_places(hit),
         )
         for hit, row in zip(hits, rows, strict=True)
         if row is not None  # gone from a server's graph, where newer law is being loaded

@@ -120,7 +120,6 @@ def relevant_of(pairs: Iterable[Pair], direction: Direction) -> dict[int, list[i
 def ask(
     similar: SimilarActs,
     pairs: Sequence[Pair],
-    fold: Mapping[int, int],
     direction: Direction,
     jurisdiction: str,
     scores: Callable[[int, str], Scores],
@@ -129,8 +128,14 @@ def ask(
     """Return every query of a direction with its lists, among the acts of a jurisdiction.
 
     Args:
-        scores: float32[a], the scores of a list for the act that asks, by its position and the name of the list.
+        similar: Finder of similar acts.
+        pairs: Known pairs.
+        direction: Direction of the queries.
+        jurisdiction: Jurisdiction of the acts that may answer.
+        scores: Function from the position of the act that asks and the name of a list to its scores, float32[a].
+        names: Names of the lists.
     """
+    fold = folds_of(pair.directive for pair in pairs)
     candidates = np.flatnonzero(np.array(similar.texts.jurisdictions) == jurisdiction)
     days = np.where(similar.texts.published == NO_START, np.nan, similar.texts.published.astype(np.float64))
     asked: list[Asked] = []
@@ -199,8 +204,10 @@ def tune(asked: Sequence[Asked], without: int | None, *, start: Sequence[float],
     """Return weights by coordinate search on the training folds, all but one; None trains on all.
 
     Args:
-        start: weights to begin with.
-        ages: also give the age a weight, in log odds learned on the same folds.
+        asked: Queries.
+        without: Fold that is left out.
+        start: Weights to begin with.
+        ages: Also give the age a weight, in log odds learned on the same folds.
     """
     odds = learned_ages(asked, without) if ages else ()
     lists = {f"list {number}": weight for number, weight in enumerate(start)}

@@ -18,7 +18,6 @@ from search.acts.benchmark import (
     Pair,
     ask,
     cross_validated,
-    folds_of,
     quality,
     tune,
     tune_window,
@@ -81,9 +80,7 @@ class _Direction:
             return similar.scores(asking, name, jurisdiction)
 
         with progress(f"lists, {direction}", 1) as advance:
-            self.asked = ask(
-                similar, pairs, folds_of(pair.directive for pair in pairs), direction, jurisdiction, scores, self.names
-            )
+            self.asked = ask(similar, pairs, direction, jurisdiction, scores, self.names)
             advance(1)
         with progress(f"systems, {direction}", 1) as advance:
             self._one_of(PLAIN, [PLAIN])

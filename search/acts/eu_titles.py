@@ -1,4 +1,4 @@
-"""What EU acts call one another, in the language of the law.
+"""Names of EU acts in the language of the law, from the acts that cite them.
 
 The publisher's title of an EU act can be English, or cut off ("Directive 2013/36/EU"). The acts that cite it spell its
 title out. Only EU acts are read: a national act that transposes a directive must not describe it to the search that is to
@@ -25,12 +25,12 @@ Key = tuple[str, int, int]
 
 
 def names_of(celex: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
-    """By CELEX number, what texts say behind an act's number and date: "concernant le crédit aux consommateurs …".
+    """Return by CELEX number what texts say behind an act's number and date: "concernant le crédit aux consommateurs …".
 
     Acts that no text names so are left out.
     """
     wanted = {key: number for number in celex if (key := _key(number)) is not None}
-    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    names: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for text in texts:
         for match in _CITED.finditer(text):
             letter, first, second = _LETTERS[match[1].lower()], int(match[2]), int(match[3])
@@ -38,10 +38,10 @@ def names_of(celex: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
             for year, serial in ((first, second), (second, first)):
                 number = wanted.get((letter, year + 1900 if 50 <= year <= 99 else year, serial))
                 if number is not None and not _JOURNAL.match(match[4]):
-                    found[number][" ".join(match[4].split())] += 1
+                    names[number][" ".join(match[4].split())] += 1
                     break
-    ranked = {number: sorted(names.items(), key=lambda item: (-item[1], item[0])) for number, names in found.items()}
-    return {number: " ".join(name for name, _ in names[:_MOST]) for number, names in ranked.items()}
+    ranked = {number: sorted(counted.items(), key=lambda item: (-item[1], item[0])) for number, counted in names.items()}
+    return {number: " ".join(name for name, _ in best[:_MOST]) for number, best in ranked.items()}
 
 
 def _key(celex: str) -> Key | None:

@@ -19,7 +19,7 @@ _LEFT = re.compile(r"\(?\b(?:UE|CE|CEE|CECA|EU|EC|EEC|JAI|JHA|Euratom)\b\)?|\b[n
 
 
 def masked(text: str) -> str:
-    """A text without any digit, date, address of an act, or number of an act with its Community's letters.
+    """Return a text without digits, dates, addresses of acts, and numbers of acts with their Community's letters.
 
     >>> masked("la directive (UE) 2016/680 du 27 avril 2016, loi n° 95-4 (eli/etat/leg/loi/2018/08/21/a837/jo)")
     'la directive du loi ('

@@ -22,6 +22,7 @@ from schema.errors import BadQuery, NotFound
 from search.acts.views import VIEWS, ActTexts, View
 from search.corpus.corpus import NO_START, Mask
 from search.ranking.fusion import Scores, standard_scores, top, weighted
+from search.ranking.hits import Place
 from search.text.bm25 import kept_length
 
 COSINES: Mapping[str, tuple[View, View]] = MappingProxyType(
@@ -39,7 +40,7 @@ MOST_ACTS = 1000
 
 @dataclass(frozen=True, slots=True)
 class LongQuery:
-    """How a whole act becomes a query for BM25.
+    """The making of a BM25 query from a whole act.
 
     Attributes:
         terms: words of highest tf·idf that ask, each once.
@@ -58,7 +59,7 @@ class LongQuery:
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """What makes one list of several.
+    """The making of one list from several.
 
     Attributes:
         weights: of the lists, in standard scores (`search.ranking.fusion.standard_scores`).
@@ -110,20 +111,12 @@ TO_DIRECTIVE = Ensemble(
 
 
 @dataclass(frozen=True, slots=True)
-class ActPlace:
-    """Where an act stands in one list: rank from 1 among the acts that may answer, and the list's own score."""
-
-    rank: int
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
 class SimilarAct:
     """An act that answers, and its place in each list that has a weight."""
 
     id: str
     score: float
-    places: dict[str, ActPlace] = field(default_factory=dict[str, ActPlace])
+    places: dict[str, Place] = field(default_factory=dict[str, Place])
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +129,7 @@ class _Collection:
 
     @property
     def idf(self) -> npt.NDArray[np.float64]:
-        """float64[v]: ln((n + 1) / (df + 1)), 0 for a word that none of the acts has."""
+        """Return float64[v]: ln((n + 1) / (df + 1)), 0 for a word that none of the acts has."""
         return np.where(self.frequency > 0, np.log((self.documents + 1) / (self.frequency + 1)), 0.0)
 
 
@@ -168,26 +161,31 @@ class SimilarActs:
         years_before: float | None = None,
         years_after: float | None = None,
     ) -> list[SimilarAct]:
-        """The acts most similar to one, best first, itself left out.
+        """Return the acts most similar to one, best first, itself left out.
 
         Args:
-            jurisdiction, kind: of the acts that may answer.
-            years_before, years_after: how much older or younger than the act they may be; what has no date may not.
+            act: Identifier of the act that asks.
+            jurisdiction: Jurisdiction of the acts that may answer.
+            kind: Kind of the acts that may answer.
+            first: Length of the list.
+            years_before: Years that they may be older than the act; those without a date may not answer then.
+            years_after: Years that they may be younger.
 
         Raises:
-            NotFound: there is no such act.
-            BadQuery: ``first`` is no length of a list, or a number of years is negative or none.
+            NotFound: There is no such act.
+            BadQuery: ``first`` or a number of years is out of bounds.
         """
         if act not in self.texts.position:
             raise NotFound(f"no such act: {act}")
-        if not 1 <= first <= MOST_ACTS:
-            raise BadQuery(f"first: {first} is not between 1 and {MOST_ACTS}")
-        if not all(0 <= years < float("inf") for years in (years_before or 0, years_after or 0)):  # nor "not a number"
-            raise BadQuery("a number of years is negative, or none")
+        _check_bounds(first, years_before, years_after)
         asking = self.texts.position[act]
         may = self.candidates(asking, jurisdiction, kind) & self.within(asking, years_before, years_after)
         if not may.any():
             return []
+        return self._fused(asking, may, jurisdiction, first)
+
+    def _fused(self, asking: int, may: Mask, jurisdiction: str | None, first: int) -> list[SimilarAct]:
+        """Return the best of the acts that may answer, by the ensemble of the act that asks."""
         # Pairs of which none is of the EU have no labels to choose weights on: they take those of national acts.
         ensemble = self._from_eu if self.texts.jurisdictions[asking] == "eu" else self._to_eu
         names = [name for name, weight in ensemble.weights.items() if weight]
@@ -199,15 +197,15 @@ class SimilarActs:
         ranks = {name: _ranks(scores) for name, scores in lists.items()}
         return [
             SimilarAct(
-                self.texts.acts[found],
-                float(fused[found]),
-                {name: ActPlace(int(ranks[name][found]), float(lists[name][found])) for name in names},
+                self.texts.acts[position],
+                float(fused[position]),
+                {name: Place(int(ranks[name][position]), float(lists[name][position])) for name in names},
             )
-            for found in top(fused, first).tolist()
+            for position in top(fused, first).tolist()
         ]
 
     def candidates(self, asking: int, jurisdiction: str | None, kind: str | None = None) -> Mask:
-        """bool[a]: the acts of a jurisdiction and a kind, without the one that asks."""
+        """Return bool[a]: the acts of a jurisdiction and a kind, without the one that asks."""
         may = np.ones(len(self.texts.acts), bool)
         if jurisdiction is not None:
             may &= self._jurisdictions == jurisdiction
@@ -217,7 +215,7 @@ class SimilarActs:
         return may
 
     def within(self, asking: int, before: float | None, after: float | None) -> Mask:
-        """bool[a]: the acts at most so many years older or younger than the one that asks; None is without limit."""
+        """Return bool[a]: the acts at most so many years older or younger than the one that asks; None is without limit."""
         days, own = self.texts.published.astype(np.int64), int(self.texts.published[asking])
         if before is None and after is None:
             return np.ones(len(days), bool)
@@ -229,7 +227,7 @@ class SimilarActs:
         return may
 
     def scores(self, asking: int, name: str, jurisdiction: str | None) -> Scores:
-        """float32[a]: the scores of a list (of `COSINES`, or `BM25`), as if the acts of a jurisdiction were searched."""
+        """Return float32[a]: the scores of a list (of `COSINES`, or `BM25`), as if the acts of a jurisdiction were searched."""
         if name == BM25:
             return self.bm25(asking, LongQuery(), jurisdiction)
         view, found = COSINES[name]
@@ -243,7 +241,7 @@ class SimilarActs:
         return np.asarray(scores, np.float32)
 
     def bm25(self, asking: int, query: LongQuery, jurisdiction: str | None) -> Scores:
-        """float32[a]: BM25 for the telling words of an act, counted over the acts of a jurisdiction (None: over all).
+        """Return float32[a]: BM25 for the telling words of an act, counted over the acts of a jurisdiction (None: over all).
 
         "Long queries" of Chalkidis et al., section 4.1, cut to the words of highest tf·idf.
         """
@@ -263,14 +261,14 @@ class SimilarActs:
         return np.bincount(having.indices, parts, minlength=len(self.texts.acts)).astype(np.float32)
 
     def age_scores(self, asking: int, ages: tuple[float, ...]) -> Scores:
-        """float32[a]: log odds by the years that a national act is younger than an EU act; 0 between others."""
+        """Return float32[a]: log odds by the years that a national act is younger than an EU act; 0 between others."""
         days = self.texts.published.astype(np.float64)
         eu = self._jurisdictions == "eu"
         own_eu = bool(eu[asking])
         years = np.floor((days - days[asking]) / DAYS_A_YEAR) * (1 if own_eu else -1)
-        known = (self.texts.published != NO_START) & (self.texts.published[asking] != NO_START) & (eu != own_eu)
+        dated = (self.texts.published != NO_START) & (self.texts.published[asking] != NO_START) & (eu != own_eu)
         steps = np.array(ages, np.float32)[np.searchsorted(AGE_EDGES, years, "right")]
-        return np.where(known, steps, np.float32(0))
+        return np.where(dated, steps, np.float32(0))
 
     def _by_word(self, view: View) -> sparse.csc_array:
         with self._lock:
@@ -279,7 +277,7 @@ class SimilarActs:
             return self._columns[view]
 
     def _words(self, view: View) -> npt.NDArray[np.int64]:
-        """int64[a]: how many words the acts have in a view, as Lucene remembers lengths."""
+        """Return int64[a]: how many words the acts have in a view, as Lucene remembers lengths."""
         with self._lock:
             if view not in self._counted:
                 self._counted[view] = kept_length(np.asarray(self.texts.counts[view].sum(1)).astype(np.int64))
@@ -296,7 +294,7 @@ class SimilarActs:
             return found
 
     def _length(self, view: View, own: str, jurisdiction: str | None) -> npt.NDArray[np.float32]:
-        """float32[a]: lengths of the vectors of a view under the weights of two collections."""
+        """Return float32[a]: lengths of the vectors of a view under the weights of two collections."""
         key = (view, own, jurisdiction)
         found = self._lengths.get(key)
         if found is None:
@@ -306,6 +304,13 @@ class SimilarActs:
         return found
 
 
+def _check_bounds(first: int, *years: float | None) -> None:
+    if not 1 <= first <= MOST_ACTS:
+        raise BadQuery(f"first: {first} is not between 1 and {MOST_ACTS}")
+    if not all(0 <= number < float("inf") for number in years if number is not None):  # nor "not a number"
+        raise BadQuery("a number of years is negative, or none")
+
+
 def _mapped(counts: sparse.csr_array) -> sparse.csr_array:
     mapped = counts.copy()
     mapped.data = 1 + np.log(mapped.data)
@@ -313,7 +318,7 @@ def _mapped(counts: sparse.csr_array) -> sparse.csr_array:
 
 
 def _ranks(scores: Scores) -> npt.NDArray[np.int64]:
-    """int64[a]: ranks from 1, ties by position."""
+    """Return int64[a]: ranks from 1, ties by position."""
     ranks = np.empty(len(scores), np.int64)
     ranks[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
     return ranks

@@ -109,11 +109,10 @@ class ActParts(NamedTuple):
 
 
 def act_parts(corpus: Corpus, text: CorpusText, acts: Sequence[Row]) -> Iterator[ActParts]:
-    """The parts of every act, in the order of the corpus.
+    """Return the parts of every act, in the order of the corpus.
 
-    Args:
-        acts: the rows of the graph's acts (`cypher` statement ``acts``), for what a corpus does not keep of them: the day
-            of publication, the CELEX number, the preamble.
+    The graph's rows of the acts (statement ``acts``) have what a corpus does not keep of them: the day of publication,
+    the CELEX number, the preamble.
     """
     rows = {row["id"]: row for row in acts}
     articles, sections = _members(corpus)
@@ -129,13 +128,13 @@ def act_parts(corpus: Corpus, text: CorpusText, acts: Sequence[Row]) -> Iterator
 
 
 def _first_day(celex: str) -> date | None:
-    """The first day of the year in the CELEX number of an act of the Union: its titles seldom say more."""
+    """Return the first day of the year in the CELEX number of an act of the Union: its titles seldom say more."""
     year = int(celex[1:5]) if _CELEX_YEAR.match(celex) else 0
     return date(year, 1, 1) if year >= 1950 else None
 
 
 def act_texts(corpus: Corpus, text: CorpusText, acts: Sequence[Row], progress: Progress = silent) -> ActTexts:
-    """The three views of every act; ``acts`` as in `act_parts`."""
+    """Return the three views of every act; ``acts`` as in `act_parts`."""
     counter = _Counter()
     with progress("acts", len(corpus.acts)) as advance:
         for number, parts in enumerate(act_parts(corpus, text, acts)):
@@ -149,12 +148,12 @@ def act_texts(corpus: Corpus, text: CorpusText, acts: Sequence[Row], progress: P
 
 
 def act_texts_folder(home: Path, corpus_sha256: str) -> Path:
-    """Where the texts of the law of one fingerprint lie, or would."""
+    """Return the folder of the texts of the law of one fingerprint, made or not."""
     return home / FOLDER / hashlib.sha256(f"{FORMAT} {corpus_sha256}".encode()).hexdigest()[:16]
 
 
 def build_act_texts(home: Path, corpus: Corpus, text: CorpusText, acts: Sequence[Row], *, progress: Progress = silent) -> Path:
-    """Make the texts of the acts of a corpus, unless they are there; the folder that holds them. Others are removed.
+    """Make the texts of the acts of a corpus, unless they exist, and return their folder. Others are removed.
 
     Raises:
         StorageFull: the disk is full.
@@ -170,7 +169,7 @@ def build_act_texts(home: Path, corpus: Corpus, text: CorpusText, acts: Sequence
 
 
 def open_act_texts(home: Path, corpus_sha256: str) -> ActTexts:
-    """The texts of the acts of the law of one fingerprint.
+    """Open the texts of the acts of the law of one fingerprint.
 
     Raises:
         NotReady: they have not been made.
@@ -182,7 +181,7 @@ def open_act_texts(home: Path, corpus_sha256: str) -> ActTexts:
 
 
 def _members(corpus: Corpus) -> tuple[list[list[int]], list[list[int]]]:
-    """Positions of the articles and of the sections of each act."""
+    """Return the positions of the articles and of the sections of each act."""
     articles: list[list[int]] = [[] for _ in corpus.acts]
     sections: list[list[int]] = [[] for _ in corpus.acts]
     for position, act in enumerate(corpus.article_act.tolist()):
@@ -193,7 +192,7 @@ def _members(corpus: Corpus) -> tuple[list[list[int]], list[list[int]]]:
 
 
 def _title_and_body(row: Row, name: str, body: str) -> tuple[str, str]:
-    """The title by which an act is known in the language of its text, and its text without the publisher's notice."""
+    """Return the title of an act in the language of its text, and its text without the publisher's notice."""
     if row["jurisdiction"] != "eu":
         return row["title"], body
     mark = body.find(_BASIC_ACT, 0, _NOTICE)
@@ -219,7 +218,7 @@ class _Counter:
         return array("i", (self._columns.setdefault(word, len(self._columns)) for word in words))
 
     def counts(self) -> tuple[list[str], dict[View, sparse.csr_array]]:
-        """The words of two acts or more, and how often each act has them in each view."""
+        """Return the words of two acts or more, and how often each act has them in each view."""
         found: dict[View, sparse.csr_array] = {view: _matrix(rows, len(self._columns)) for view, rows in self._rows.items()}
         kept = np.flatnonzero(np.bincount(found["whole"].indices, minlength=len(self._columns)) > 1)
         words = list(self._columns)

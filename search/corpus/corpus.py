@@ -91,7 +91,7 @@ class Corpus:
         return matrix
 
     def below(self, section: int) -> Mask:
-        """bool[n]: the articles anywhere below a section."""
+        """Return bool[n]: the articles anywhere below a section."""
         inside = np.zeros(len(self.sections) + 1, bool)
         inside[section] = True
         for position in range(section + 1, len(self.sections)):  # parents come before their children
@@ -100,7 +100,7 @@ class Corpus:
         return inside[np.maximum(self.article_parent, -1)] & (self.article_parent >= 0)
 
     def in_force_on(self, day: date) -> Mask:
-        """bool[n]: the articles in force on a day, in whatever wording."""
+        """Return bool[n]: the articles in force on a day, in whatever wording."""
         number = days_of(day, NO_START)
         mask = (self.valid_from <= number) & (number < self.valid_to)
         article, start, end = self.versions.T
@@ -116,13 +116,13 @@ class Corpus:
         return first, last
 
     def wordings(self, article: int) -> list[tuple[int, int]]:
-        """The days of every wording of an article."""
+        """Return the days of every wording of an article."""
         low, high = np.searchsorted(self.versions[:, 0], [article, article + 1]).tolist()
         others = [(int(start), int(end)) for _, start, end in self.versions[low:high]]
         return [(int(self.valid_from[article]), int(self.valid_to[article])), *others]
 
     def passing(self, filter: Filter) -> Mask | None:
-        """bool[n]: the articles that pass a filter; None where all do.
+        """Return bool[n]: the articles that pass a filter; None where all do.
 
         Raises:
             NotFound: it names no act or section.
@@ -197,7 +197,7 @@ class CorpusText:
     article_headings: list[str]
 
     def digest(self, article: int) -> str:
-        """A fingerprint of the words of an article, in short."""
+        """Return a short fingerprint of the words of an article."""
         return hashlib.sha256(f"{self.numbers[article]}\n{self.texts[article]}".encode()).hexdigest()[:16]
 
     def path(self, corpus: Corpus, parent: int) -> list[str]:
@@ -206,5 +206,5 @@ class CorpusText:
 
 
 def days_of(day: date | None, missing: int) -> int:
-    """Days from 1970-01-01 to a day."""
+    """Return the days from 1970-01-01 to a day."""
     return missing if day is None else (day - date(1970, 1, 1)).days

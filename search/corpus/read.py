@@ -1,7 +1,7 @@
 """Reading of the corpus from a graph that may change meanwhile."""
 
 from collections import defaultdict
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -15,7 +15,7 @@ from search.corpus.corpus import NO_END, NO_START, Corpus, CorpusText, Ints, day
 
 @contextmanager
 def steady_law(graph: Graph) -> Generator[str]:
-    """Around several reads that belong to one law; gives its fingerprint.
+    """Surround several reads that belong to one law; gives its fingerprint.
 
     On a server each read is a transaction of its own, and an ingest may end between two of them.
 
@@ -42,7 +42,7 @@ def _fingerprint(graph: Graph) -> str:
 
 
 def read_corpus(graph: Graph) -> tuple[Corpus, CorpusText]:
-    """The corpus of a graph, with its words.
+    """Read the corpus of a graph, with its words.
 
     Raises:
         GraphBusy, NotReady: as `steady_law`.
@@ -53,65 +53,85 @@ def read_corpus(graph: Graph) -> tuple[Corpus, CorpusText]:
 
 def _read_corpus(graph: Graph, law: str) -> tuple[Corpus, CorpusText]:
     acts = graph.rows("acts")
-    below: dict[str, list[tuple[int, bool, Row]]] = defaultdict(list)
-    for row in graph.rows("corpus_sections"):
-        below[row["parent_id"]].append((row["position"], True, row))
-    for row in graph.rows("corpus_articles"):
-        below[row["parent_id"]].append((row["position"], False, row))
-    sections: list[Row] = []
-    articles: list[Row] = []
-    section_parent: list[int] = []
-    article_parent: list[int] = []
-    article_act: list[int] = []
+    tree = _Tree()
+    below = _children(graph)
     for number, act in enumerate(acts):
-        stack = [(-1 - number, child) for child in _reversed(below[act["id"]])]
-        while stack:
-            parent, (_, is_section, row) = stack.pop()
-            if is_section:
-                stack += [(len(sections), child) for child in _reversed(below[row["id"]])]
-                sections.append(row)
-                section_parent.append(parent)
-            else:
-                articles.append(row)
-                article_parent.append(parent)
-                article_act.append(number)
+        tree.add(number, act["id"], below)
+    articles, sections = tree.articles, tree.sections
     position = {row["id"]: i for i, row in enumerate(articles)}
-    versions = sorted(
+    wordings = sorted(
         (position[r["article_id"]], days_of(r["valid_from"], NO_START), days_of(r["valid_to"], NO_END))
         for r in graph.rows("wording_days")
     )
     pairs = sorted((position[r["article"]], position[r["target"]]) for r in graph.rows("corpus_citations"))
-    stems = [(row["act_id"], number_stem(row["number"]) or row["id"]) for row in articles]
     corpus = Corpus(
         sha256=law,
-        acts=[act["id"] for act in acts],
-        sections=[row["id"] for row in sections],
-        articles=[row["id"] for row in articles],
-        kinds=[act["kind"] for act in acts],
-        jurisdictions=[act["jurisdiction"] for act in acts],
-        article_parent=np.array(article_parent, np.int32),
-        section_parent=np.array(section_parent, np.int32),
-        article_act=np.array(article_act, np.int32),
-        stem=_group_numbers(stems),
+        acts=_column(acts, "id"),
+        sections=_column(sections, "id"),
+        articles=_column(articles, "id"),
+        kinds=_column(acts, "kind"),
+        jurisdictions=_column(acts, "jurisdiction"),
+        article_parent=np.array(tree.article_parent, np.int32),
+        section_parent=np.array(tree.section_parent, np.int32),
+        article_act=np.array(tree.article_act, np.int32),
+        stem=_group_numbers([(row["act_id"], number_stem(row["number"]) or row["id"]) for row in articles]),
         valid_from=np.array([days_of(row["valid_from"], NO_START) for row in articles], np.int32),
         valid_to=np.array([days_of(row["valid_to"], NO_END) for row in articles], np.int32),
-        versions=np.array(versions, np.int32).reshape(-1, 3),
+        versions=np.array(wordings, np.int32).reshape(-1, 3),
         cites=np.array(pairs, np.int32).reshape(-1, 2),
         authority=np.array([row["authority"] or UNCITED for row in articles], np.float32),
     )
-    text = CorpusText(
-        titles=[act["title"] for act in acts],
-        headings=[row["heading"] for row in sections],
-        numbers=[row["number"] for row in articles],
-        texts=[row["text"] for row in articles],
-        languages=[act["language"] for act in acts],
+    return corpus, _text(acts, sections, articles)
+
+
+def _text(acts: list[Row], sections: list[Row], articles: list[Row]) -> CorpusText:
+    return CorpusText(
+        titles=_column(acts, "title"),
+        headings=_column(sections, "heading"),
+        numbers=_column(articles, "number"),
+        texts=_column(articles, "text"),
+        languages=_column(acts, "language"),
         article_headings=[row["heading"] or "" for row in articles],
     )
-    return corpus, text
 
 
-def _reversed(children: list[tuple[int, bool, Row]]) -> list[tuple[int, bool, Row]]:
-    return sorted(children, key=lambda child: (child[0], child[2]["id"]), reverse=True)
+def _column(rows: list[Row], name: str) -> list[str]:
+    return [row[name] for row in rows]
+
+
+def _children(graph: Graph) -> dict[str, list[tuple[Row, bool]]]:
+    """Return the sections and articles (True: a section) directly below each act or section, last first."""
+    below: defaultdict[str, list[tuple[Row, bool]]] = defaultdict(list)
+    for statement, is_section in (("corpus_sections", True), ("corpus_articles", False)):
+        for row in graph.rows(statement):
+            below[row["parent_id"]].append((row, is_section))
+    for children in below.values():
+        children.sort(key=lambda child: (child[0]["position"], child[0]["id"]), reverse=True)
+    return below
+
+
+class _Tree:
+    """Sections and articles in reading order, with the positions of what they stand in."""
+
+    def __init__(self) -> None:
+        self.sections: list[Row] = []
+        self.articles: list[Row] = []
+        self.section_parent: list[int] = []
+        self.article_parent: list[int] = []
+        self.article_act: list[int] = []
+
+    def add(self, act: int, id: str, below: Mapping[str, list[tuple[Row, bool]]]) -> None:
+        stack = [(-1 - act, child) for child in below.get(id, ())]
+        while stack:
+            parent, (row, is_section) = stack.pop()
+            if is_section:
+                stack += [(len(self.sections), child) for child in below.get(row["id"], ())]
+                self.sections.append(row)
+                self.section_parent.append(parent)
+            else:
+                self.articles.append(row)
+                self.article_parent.append(parent)
+                self.article_act.append(act)
 
 
 def _group_numbers(keys: Sequence[tuple[str, str]]) -> Ints:

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
-Scores = npt.NDArray[np.float32]
-Positions = npt.NDArray[np.intp]
+from search.arrays import Positions, Scores
 
 DEPTH = 1000
 """Length of the head of a list that its mean and spread are taken over."""
@@ -14,7 +12,7 @@ _SAMPLE, _SPARE = 2048, 16
 
 
 def kth_highest(scores: Scores, k: int) -> np.float32:
-    """The k-th highest score, 1 ≤ k ≤ n.
+    """Return the k-th highest score, 1 ≤ k ≤ n.
 
     A partition alone is slow where many scores are equal, as most are in most lists. So a sample says first what is
     surely too low, and the few scores above that are partitioned, or none where the scores at that level reach down to k.
@@ -33,7 +31,7 @@ def kth_highest(scores: Scores, k: int) -> np.float32:
 
 
 def head_of(scores: Scores, depth: int = DEPTH) -> Scores:
-    """The ``depth`` highest finite scores, ascending; fewer where there are fewer."""
+    """Return the ``depth`` highest finite scores, ascending; fewer where there are fewer."""
     if len(scores) <= depth:
         return np.sort(scores[np.isfinite(scores)])
     lowest = kth_highest(scores, depth)
@@ -44,7 +42,7 @@ def head_of(scores: Scores, depth: int = DEPTH) -> Scores:
 
 
 def standard_scores(scores: Scores, head: Scores | None = None) -> Scores:
-    """Scores as distances from the mean of the list's head, in standard deviations.
+    """Return scores as distances from the mean of the list's head, in standard deviations.
 
     What stands below the head takes the lowest score of the head: how far down it is says nothing more.
 
@@ -66,7 +64,7 @@ def standard_scores(scores: Scores, head: Scores | None = None) -> Scores:
 
 
 def weighted(lists: Mapping[str, Scores], weights: Mapping[str, float]) -> Scores:
-    """The weighted sum of lists that are comparable already; a list without a weight is left out."""
+    """Return the weighted sum of lists that are comparable already; a list without a weight is left out."""
     chosen = [(scores, np.float32(weights[name])) for name, scores in lists.items() if weights.get(name)]
     if not chosen:
         raise ValueError("no list has a weight")
@@ -77,7 +75,7 @@ def weighted(lists: Mapping[str, Scores], weights: Mapping[str, float]) -> Score
 
 
 def top(scores: Scores, k: int) -> Positions:
-    """Positions of the k highest finite scores, best first; ties in order of position."""
+    """Return the positions of the k highest finite scores, best first; ties in order of position."""
     k = min(k, len(scores))
     if k <= 0:
         return np.empty(0, np.intp)

@@ -3,20 +3,18 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from schema.errors import LexgraphError
+from search.arrays import Scores
 from search.ranking.fusion import head_of, standard_scores
 
-Scores = npt.NDArray[np.float32]
-Matrix = npt.NDArray[np.float32]
 
-
-class Place(NamedTuple):
-    """Where an article stands in one list: its rank, from 1, and its score there."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in one list: the rank, from 1 among what may answer, and the list's own score."""
 
     rank: int
     score: float
@@ -63,7 +61,7 @@ class RankingList:
         scores = self.scores[page]
         within = (ranks <= len(self.head)) & (scores >= self.head[0]) if len(self.head) else np.zeros(len(page), bool)
         placed = zip(ranks.tolist(), scores.tolist(), within.tolist(), strict=True)
-        return [Place(rank, score) if there else None for rank, score, there in placed]
+        return [Place(rank, score) if inside else None for rank, score, inside in placed]
 
 
 class Hits(list[Hit]):

@@ -18,7 +18,7 @@ from search.vectors.model import Encode, VectorModel
 from search.vectors.principal_axes import WORTH_A_GLANCE, CoarseSearch
 
 TEXT, VECTORS = "text", "vectors"
-"""What an answer can lack: the lists of the text index, that of the vectors."""
+"""Names of what an answer can lack: the lists of the text index, that of the vectors."""
 AWAY = (ServerUnavailable, QueryTimeout, NotReady, BadSetting)
 """Errors of one ranker while the others answer; the last, where a server refuses the password."""
 Lists = Mapping[str, RankingList]

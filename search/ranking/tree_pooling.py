@@ -9,12 +9,11 @@ the tree of a French code keeps apart); the article with what it cites and what 
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from search.arrays import Scores
 from search.corpus.corpus import Corpus
 
-Scores = npt.NDArray[np.float32]
 SHARPNESS = 2.0
 """β: how much the best members of a group outweigh the others."""
 _FLOOR = 1e-30
@@ -22,7 +21,7 @@ _FLOOR = 1e-30
 
 @dataclass(frozen=True, slots=True)
 class PoolingWeights:
-    """What each kind of group adds."""
+    """Weights of what each kind of group adds."""
 
     section: float = 1.0
     stem: float = 0.5
@@ -47,7 +46,7 @@ class TreePooling:
         self._citations = sections + stems
 
     def __call__(self, scores: Scores, weights: PoolingWeights) -> Scores:
-        """float32[n]: the scores with the pools added; -inf stays -inf."""
+        """Return float32[n]: the scores with the pools added; -inf stays -inf."""
         highest = scores.max(initial=-np.inf)
         if not np.isfinite(highest):
             return scores

@@ -51,7 +51,7 @@ class Analyzer:
         self._words: dict[str, str] = {}
 
     def analyse(self, text: str) -> Iterator[Token]:
-        """The words of a text with their places, in order.
+        """Return the words of a text with their places, in order.
 
         >>> [token.word for token in Analyzer("fr").analyse("L'indemnité prévue à l'article L. 1234-9")]
         ['indemn', 'prevu', 'articl', 'l1234-9']
@@ -59,12 +59,12 @@ class Analyzer:
         lower = text.lower()
         if len(lower) != len(text):  # a few letters change their length; places must stay those of the text
             lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-        for found in _TOKEN.finditer(lower):
-            word = found["word"]
+        for match in _TOKEN.finditer(lower):
+            word = match["word"]
             if word is None:
-                if found["digits"] is None:
+                if match["digits"] is None:
                     continue
-                yield Token(found["letter"].replace(".", "") + found["digits"].translate(_HYPHENS), found.start(), found.end())
+                yield Token(match["letter"].replace(".", "") + match["digits"].translate(_HYPHENS), match.start(), match.end())
                 continue
             stem = self._words.get(word)
             if stem is None:
@@ -72,14 +72,14 @@ class Analyzer:
                     self._words.clear()
                 stem = self._words[word] = self._stem(word)
             if stem:
-                yield Token(stem, found.start(), found.end())
+                yield Token(stem, match.start(), match.end())
 
     def tokens(self, text: str) -> list[str]:
-        """The words of a text."""
+        """Return the words of a text."""
         return [token.word for token in self.analyse(text)]
 
     def _stem(self, word: str) -> str:
-        """The indexed form of a word, "" for a stop word."""
+        """Return the indexed form of a word, "" for a stop word."""
         word = unicodedata.normalize("NFC", word)
         if word in self._stop:
             return ""
@@ -88,18 +88,18 @@ class Analyzer:
 
 @cache
 def analyzer(language: str) -> Analyzer:
-    """The analyzer of a language, made once."""
+    """Return the analyzer of a language, made once."""
     return Analyzer(language)
 
 
 @lru_cache(maxsize=256)
 def query_tokens(query: str, languages: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a query over law in several languages: those of the first, and what the others add.
+    """Return the words of a query over law in several languages: those of the first, and what the others add.
 
     Remembered for a while: the text index and the encoder of one search ask for the same words.
     """
-    found: list[str] = []
+    tokens: list[str] = []
     for language in languages:
         words = analyzer(language).tokens(query)
-        found += words if not found else [word for word in words if word not in found]
-    return tuple(found)
+        tokens += words if not tokens else [word for word in words if word not in tokens]
+    return tuple(tokens)

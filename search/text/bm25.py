@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-Scores = npt.NDArray[np.float32]
+from search.arrays import Scores
+
 Lengths = npt.NDArray[np.int64]
 
 _EXACT_LENGTHS = 24
@@ -21,7 +22,7 @@ _CHUNK = 4096
 
 
 def kept_length(lengths: Lengths) -> Lengths:
-    """int64[n]: lengths of documents as Lucene remembers them, in one byte each (``SmallFloat.intToByte4``).
+    """Return int64[n]: lengths of documents as Lucene remembers them, in one byte each (``SmallFloat.intToByte4``).
 
     >>> kept_length(np.array([0, 23, 39, 41, 300])).tolist()
     [0, 23, 39, 40, 280]
@@ -45,7 +46,7 @@ class _LuceneBM25(bm25s.BM25):
         show_progress: bool = True,
         leave_progress: bool = False,
     ) -> dict[str, Any]:
-        """The matrix of scores, by words (the way that ``bm25s`` has for other weights)."""
+        """Return the matrix of scores, by words (the way that ``bm25s`` has for other weights)."""
         self.nonoccurrence_array = None  # no weight of Lucene's has one
         lengths = np.array([len(ids) for ids in corpus_token_ids], np.int64)
         chunks = [corpus_token_ids[i : i + _CHUNK] for i in range(0, len(lengths), _CHUNK)]
@@ -82,7 +83,7 @@ class Bm25Index:
 
     @classmethod
     def build(cls, documents: Iterable[Sequence[str]], *, k1: float, b: float) -> "Bm25Index":
-        """An index of tokenised documents; the same documents give the same bytes, in whatever process."""
+        """Build an index of tokenised documents; the same documents give the same bytes, in whatever process."""
         seen: dict[str, int] = {}
         numbered = [array("i", (seen.setdefault(token, len(seen)) for token in document)) for document in documents]
         index = _LuceneBM25(k1=k1, b=b)
@@ -92,7 +93,7 @@ class Bm25Index:
         return cls(index, len(numbered))
 
     def scores(self, tokens: Sequence[str]) -> Scores:
-        """float32[documents]: scores for the words of a query; zeros where it has none of the index."""
+        """Return float32[documents]: scores for the words of a query; zeros where it has none of the index."""
         vocabulary = self._index.vocab_dict
         ids = [vocabulary[token] for token in tokens if token in vocabulary]
         if not ids:

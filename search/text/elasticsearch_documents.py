@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -26,13 +27,13 @@ _LONGEST_ID_BYTES = 512
 
 
 def document_id(id: str) -> str:
-    """The name of a document: the identifier of what it shows, or its digest where that is too long for a name."""
+    """Return the name of a document: the identifier of what it shows, or its digest where that is too long for a name."""
     data = id.encode()
     return id if len(data) <= _LONGEST_ID_BYTES else "sha256:" + hashlib.sha256(data).hexdigest()
 
 
 def indexed(word: str) -> str:
-    """A word as it stands in a server's index."""
+    """Return a word as it stands in a server's index."""
     return word[:LONGEST_WORD]
 
 
@@ -72,76 +73,70 @@ class LawDocuments:
         return self._articles() if kind == ARTICLES else self._groups()
 
     def _articles(self) -> Iterator[LawDocument]:
-        """One document an article."""
-        for position, id in enumerate(self._corpus.articles):
-            known = self._article(position)
-            digest = _digest(known)
-            yield LawDocument(document_id(id), digest, lambda p=position, k=known, d=digest: self._worded_article(p, k, d))
+        for position in range(len(self._corpus.articles)):
+            facts = self._article(position)
+            yield self._document(facts, facts, partial(self._article_words, position))
 
     def _groups(self) -> Iterator[LawDocument]:
-        """One document an act and a section; those that articles stand in directly have words."""
+        """Yield one document an act and a section; those that articles stand in directly have words."""
         for node in chain((-1 - act for act in range(len(self._corpus.acts))), range(len(self._corpus.sections))):
-            known = self._group(node)
-            digest = _digest([known, [self._read(position) for position in self._members.get(node, ())]])
-            yield LawDocument(document_id(known["id"]), digest, lambda n=node, k=known, d=digest: self._worded_group(n, k, d))
+            facts = self._group(node)
+            read = [self._read(position) for position in self._members.get(node, ())]
+            yield self._document(facts, [facts, read], partial(self._group_words, node))
+
+    def _document(self, facts: Fields, made_from: object, words: Callable[[Fields], Fields]) -> LawDocument:
+        digest = _digest(made_from)
+        return LawDocument(document_id(facts["id"]), digest, lambda: words(facts | {"sha256": digest}))
+
+    def _shared(self, act: int, node: int, members: list[int]) -> Fields:
+        """Return the fields of every document: of an act, at a node, about articles."""
+        return {
+            "act_id": self._corpus.acts[act],
+            "parents": self._corpus.path_ids(node)[:0:-1],
+            "path": self._path(node),
+            "kind": self._corpus.kinds[act],
+            "jurisdiction": self._corpus.jurisdictions[act],
+            "language": self._text.languages[act],
+            "in_force": self._in_force(members),
+        }
 
     def _article(self, position: int) -> Fields:
         corpus, text = self._corpus, self._text
-        act = int(corpus.article_act[position])
-        parent = int(corpus.article_parent[position])
-        return {
+        return self._shared(int(corpus.article_act[position]), int(corpus.article_parent[position]), [position]) | {
             "id": corpus.articles[position],
-            "act_id": corpus.acts[act],
-            "parents": self._sections_from(parent),
-            "path": self._path(parent),
-            "kind": corpus.kinds[act],
-            "jurisdiction": corpus.jurisdictions[act],
-            "language": text.languages[act],
             "number": text.numbers[position],
             "heading": text.article_headings[position],
             "text": text.texts[position],
             "valid_from": _iso(int(corpus.valid_from[position])),
             "valid_to": _iso(int(corpus.valid_to[position])),
-            "in_force": self._in_force([position]),
         }
 
-    def _worded_article(self, position: int, known: Fields, digest: str) -> Fields:
-        language, parent = known["language"], int(self._corpus.article_parent[position])
-        fields = known | {"sha256": digest}
+    def _article_words(self, position: int, fields: Fields) -> Fields:
+        language, parent = fields["language"], int(self._corpus.article_parent[position])
         if self._native:
             # The text is copied from its own field, which highlights are made of.
-            fields[f"native_{language}"] = [*known["path"], known["number"]]
+            fields[f"native_{language}"] = [*fields["path"], fields["number"]]
             fields[f"text_{language}"] = fields.pop("text")
         else:
             fields["words"] = _joined([*self._headings(parent, language), *self._own_words(position, language)])
         return fields
 
     def _group(self, node: int) -> Fields:
-        corpus, text = self._corpus, self._text
-        act = -1 - corpus.ancestors(node)[0]
-        path = self._path(node)
-        return {
+        corpus, path = self._corpus, self._path(node)
+        return self._shared(-1 - corpus.ancestors(node)[0], node, self._members.get(node, [])) | {
             "id": corpus.node_id(node),
-            "act_id": corpus.acts[act],
             "parent_id": corpus.node_id(int(corpus.section_parent[node])) if node >= 0 else "",
-            "parents": self._sections_from(node),
-            "path": path,
             "level": len(path) - 1,
             "heading": path[-1],
-            "kind": corpus.kinds[act],
-            "jurisdiction": corpus.jurisdictions[act],
-            "language": text.languages[act],
-            "in_force": self._in_force(self._members.get(node, [])),
         }
 
-    def _worded_group(self, node: int, known: Fields, digest: str) -> Fields:
-        fields, language = known | {"sha256": digest}, known["language"]
-        members = self._members.get(node)
+    def _group_words(self, node: int, fields: Fields) -> Fields:
+        language, members = fields["language"], self._members.get(node)
         if not members:
             return fields
         if self._native:
             read = [self._read(position) for position in members]
-            fields[f"native_{language}"] = [*known["path"] * HEADING_WEIGHT, *chain.from_iterable(read)]
+            fields[f"native_{language}"] = [*fields["path"] * HEADING_WEIGHT, *chain.from_iterable(read)]
         else:
             own = chain.from_iterable(self._own_words(position, language) for position in members)
             fields["words"] = _joined([*self._headings(node, language) * HEADING_WEIGHT, *own])
@@ -163,11 +158,8 @@ class LawDocuments:
             self._paths[parent] = self._text.path(self._corpus, parent)
         return self._paths[parent]
 
-    def _sections_from(self, parent: int) -> list[str]:
-        return self._corpus.path_ids(parent)[:0:-1]
-
     def _in_force(self, positions: list[int]) -> list[dict[str, int]]:
-        """The spans of days in which any of the articles is in force, each once; days since 1970-01-01."""
+        """Return the spans of days in which any of the articles is in force, each once; days since 1970-01-01."""
         corpus = self._corpus
         spans = {span for p in positions for span in corpus.wordings(p)}
         return [{"gte": start, "lte": end - 1} for start, end in sorted(spans) if start < end]

@@ -44,7 +44,7 @@ class TextIndex:
 
 
 def index_folder(home: Path, corpus_sha256: str, options: Bm25Options, *, server: "ElasticText | None" = None) -> Path:
-    """Where the index of the law of one fingerprint lies, or would; on a server, its arrays."""
+    """Return the folder of the index of the law of one fingerprint, made or not; of a server's index, that of its arrays."""
     name = index_key(corpus_sha256, options)
     return home / FOLDER / (name if server is None else name + _ON_SERVER)
 
@@ -58,32 +58,9 @@ def build_text_index(
     server: "ElasticText | None" = None,
     progress: Progress = silent,
 ) -> Path:
-    """Make the index of a corpus, unless it is there; the folder that holds it.
+    """Make the index of a corpus, unless it exists, and return its folder.
 
-    Args:
-        server: takes the two BM25 indexes; then the folder has the arrays of the corpus alone.
-
-    Raises:
-        StorageFull: the disk is full; no index was touched.
-        ServerUnavailable: the server does not answer; a second run goes on where this one stopped.
-    """
-    if server is not None:
-        from search.text.elasticsearch_build import load_law  # its client is an extra
-
-        load_law(server, corpus, text, options, progress=progress)
-    return save_arrays(home, corpus, text, options, server=server, progress=progress)
-
-
-def save_arrays(
-    home: Path,
-    corpus: Corpus,
-    text: CorpusText,
-    options: Bm25Options,
-    *,
-    server: "ElasticText | None" = None,
-    progress: Progress = silent,
-) -> Path:
-    """The folder of an index on this machine, made unless it is there: of a server's index, the arrays of the law alone.
+    Of an index on a server (`search.text.elasticsearch_build.load_law`) the folder has the arrays of the law alone.
 
     Raises:
         StorageFull: the disk is full; no index was touched.
@@ -113,7 +90,7 @@ def _save_bm25(folder: Path, corpus: Corpus, text: CorpusText, options: Bm25Opti
 
 
 def open_text_index(home: Path, corpus_sha256: str, options: Bm25Options, *, server: "ElasticText | None" = None) -> TextIndex:
-    """The index of the law of one fingerprint. A server is not asked yet: what it lacks shows at the first query.
+    """Open the index of the law of one fingerprint. A server is not asked yet: what it lacks shows at the first query.
 
     Raises:
         NotReady: it has not been made.

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def text_server(settings: Settings) -> "ElasticText | None":
-    """The server that the settings name for the text index; None where it is the embedded one. It is not asked yet.
+    """Return the server that the settings name for the text index, which is not asked yet; None for the embedded index.
 
     Raises:
         MissingExtra: its client is not installed.

@@ -9,7 +9,7 @@ from schema.settings import Settings
 FORMAT = 3
 """Raised when analysis or the layout of the folder changes, so that indexes are made anew."""
 HEADING_WEIGHT = 2
-"""How many times the headings above a section stand in its document."""
+"""Times that the headings above a section stand in its document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class Bm25Options:
 
     @classmethod
     def of(cls, settings: Settings) -> "Bm25Options":
-        """Those of the settings."""
+        """Return the options of the settings."""
         return cls(settings.bm25_k1, settings.bm25_b, settings.section_bm25_k1, settings.section_bm25_b)
 
 
 def index_key(corpus_sha256: str, options: Bm25Options) -> str:
-    """The name of the folder of an index: what it is made from, in short."""
+    """Return the name of the folder of an index: what it is made from, in short."""
     made_from = json.dumps([FORMAT, corpus_sha256, asdict(options)], sort_keys=True)
     return hashlib.sha256(made_from.encode()).hexdigest()[:16]

@@ -1,60 +1,43 @@
-"""What retrieval asks of a text index, whichever it is: the two BM25 lists of a query, over all articles."""
+"""The interface of text indexes: the two BM25 lists of a query, over all articles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from schema.filter import Filter
+from search.arrays import Scores
 from search.corpus.corpus import Ints
 from search.text.analysis import query_tokens
 from search.text.bm25 import Bm25Index
 from search.text.snippets import Snippet
 
-Scores = npt.NDArray[np.float32]
-
 
 class Lexical(Protocol):
-    """BM25 over the articles of one corpus and over its groups of articles."""
+    """BM25 over the articles of one corpus and over its groups of articles.
+
+    An index on a server raises ServerUnavailable where it does not answer, QueryTimeout where it does not in time, and
+    NotReady where it does not hold the law of this corpus.
+    """
 
     def lists(self, query: str, filter: Filter) -> dict[str, Scores]:
-        """The lists "bm25" and "section" of a query: each float32[n] over article positions, never below 0.
+        """Return the lists "bm25" and "section" of a query: each float32[n] over article positions, never below 0.
 
-        "section" gives an article the score of its group. What a filter leaves out may have a score or 0;
-        of what passes, at least the `search.ranking.fusion.DEPTH` best of each list have their scores, and the others
+        "section" gives an article the score of its group. Articles that a filter leaves out may have a score or 0;
+        of those that pass, at least the `search.ranking.fusion.DEPTH` best of each list have their scores, and the others
         theirs or 0: fusion puts all below that depth on one level anyway.
-
-        Raises:
-            ServerUnavailable: the index is on a server that does not answer.
-            QueryTimeout: it did not answer in time.
-            NotReady: it does not hold the law of this corpus.
         """
         ...
 
     def highlights(self, query: str, ids: Sequence[str]) -> dict[str, Snippet]:
-        """Passages of articles with the words that matched, where the index analyses in a way of its own; else none.
-
-        Raises:
-            ServerUnavailable, QueryTimeout, NotReady: as `lists`.
-        """
+        """Return passages with the words that matched, where the index analyses in a way of its own; else none."""
         ...
 
     def documents(self, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """What the index keeps of articles (see `ElasticLexical.documents`), without those it keeps nothing of.
-
-        Raises:
-            ServerUnavailable, QueryTimeout, NotReady: as `lists`.
-        """
+        """Return the stored fields of articles (`search.text.elasticsearch.ElasticLexical`), without those that it lacks."""
         ...
 
     def groups(self, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """What the index keeps of acts and sections: ``id``, ``heading``, ``language``, …
-
-        Raises:
-            ServerUnavailable, QueryTimeout, NotReady: as `lists`.
-        """
+        """Return the stored fields of acts and sections: ``id``, ``heading``, ``language`` and others."""
         ...
 
 
@@ -73,18 +56,18 @@ class EmbeddedLexical:
     languages: tuple[str, ...]
 
     def lists(self, query: str, filter: Filter) -> dict[str, Scores]:
-        """The lists "bm25" and "section" of a query, of all articles whatever the filter."""
+        """Return the lists "bm25" and "section" of a query, of all articles whatever the filter."""
         tokens = query_tokens(query, self.languages)
         return {"bm25": self.articles.scores(tokens), "section": self.sections.scores(tokens)[self.group]}
 
     def highlights(self, query: str, ids: Sequence[str]) -> dict[str, Snippet]:
-        """None: `search.text.snippets.snippet` analyses as this index does."""
+        """Return none: `search.text.snippets.snippet` analyses as this index does."""
         return {}
 
     def documents(self, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Nothing: words alone are indexed here, and the graph has the rest."""
+        """Return none: words alone are indexed here, and the graph has the rest."""
         return []
 
     def groups(self, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Nothing, as `documents`."""
+        """Return none, as `documents` does."""
         return []

@@ -23,30 +23,30 @@ class Snippet:
 
 
 def snippet(text: str, query: str, language: str, width: int = WIDTH) -> Snippet:
-    """The passage of ``text`` that holds the most different words of ``query``; its beginning where none does."""
+    """Return the passage of ``text`` with the most different words of ``query``; its beginning where none has any."""
     analyse = analyzer(language)
     wanted = set(analyse.tokens(query))
-    found = [token for token in analyse.analyse(text) if token.word in wanted]
+    matches = [token for token in analyse.analyse(text) if token.word in wanted]
     start = best = 0
-    if found:
+    if matches:
         best = max(
-            range(len(found)),
-            key=lambda i: (len(_words_within(found, i, width)), -i),
+            range(len(matches)),
+            key=lambda i: (len(_words_within(matches, i, width)), -i),
         )
-        start = min(found[best].start - width // 8, len(text) - width)  # a match near the end shows what leads to it
-        start = min(_word_start(text, start), found[best].start) if start > 0 and found[best].end > width else 0
+        start = min(matches[best].start - width // 8, len(text) - width)  # a match near the end shows what leads to it
+        start = min(_word_start(text, start), matches[best].start) if start > 0 and matches[best].end > width else 0
     end = len(text) if start + width >= len(text) else max(text.rfind(" ", start + width // 2, start + width), start + width // 2)
-    if found:
-        end = max(end, found[best].end)
+    if matches:
+        end = max(end, matches[best].end)
     before, after = ("… " if start else ""), (" …" if end < len(text) else "")
     passage = before + text[start:end].replace("\n", " ") + after
     shift = len(before) - start
-    marks = tuple((t.start + shift, t.end + shift) for t in found if start <= t.start and t.end <= end)
+    marks = tuple((t.start + shift, t.end + shift) for t in matches if start <= t.start and t.end <= end)
     return Snippet(passage, marks)
 
 
-def _words_within(found: list[Token], first: int, width: int) -> set[str]:
-    return {t.word for t in takewhile(lambda t: t.end <= found[first].start + width, islice(found, first, None))}
+def _words_within(matches: list[Token], first: int, width: int) -> set[str]:
+    return {t.word for t in takewhile(lambda t: t.end <= matches[first].start + width, islice(matches, first, None))}
 
 
 def _word_start(text: str, position: int) -> int:

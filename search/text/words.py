@@ -10,7 +10,7 @@ from search.text.options import HEADING_WEIGHT
 
 
 def tokenised(corpus: Corpus, text: CorpusText, progress: Progress = silent) -> tuple[list[list[str]], list[list[str]]]:
-    """The words of every article (headings above it, number, text), and of the headings above it alone."""
+    """Return the words of every article (headings above it, number, text), and of the headings above it alone."""
     headings: dict[int, list[str]] = {}
     words: list[list[str]] = []
     above: list[list[str]] = []
@@ -29,7 +29,7 @@ def tokenised(corpus: Corpus, text: CorpusText, progress: Progress = silent) -> 
 
 
 def group_documents(corpus: Corpus, words: Sequence[list[str]], above: Sequence[list[str]]) -> Iterator[list[str]]:
-    """One document a group of articles (those of one parent): the headings, weighted, and all their words."""
+    """Yield one document a group of articles (those of one parent): the headings, weighted, and all their words."""
     members: list[list[int]] = [[] for _ in range(int(corpus.group.max(initial=-1)) + 1)]
     for position, group in enumerate(corpus.group.tolist()):
         members[group].append(position)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from schema.filter import Filter
-from search.ranking.hits import Matrix, Scores
+from search.arrays import Matrix, Scores
 from search.ranking.tree_pooling import PoolingWeights
 
 Encode = Callable[[Sequence[str]], Matrix]
@@ -34,7 +34,7 @@ class QuestionMemory:
     relevant: sparse.csr_array
 
     def votes(self, query: npt.NDArray[np.float32], n: int) -> Scores:
-        """float32[n]: votes of the nearest questions, weighted by the cube of their cosine."""
+        """Return float32[n]: votes of the nearest questions, weighted by the cube of their cosine."""
         similarity = self.vectors @ query
         nearest = np.argpartition(-similarity, min(NEIGHBOURS, len(similarity) - 1))[:NEIGHBOURS]
         weights = np.maximum(similarity[nearest], 0) ** 3
@@ -47,7 +47,7 @@ class QuestionMemory:
 
 @dataclass(frozen=True, eq=False)
 class VectorModel:
-    """What retrieval needs of a model version, over the positions of one corpus.
+    """A model version as retrieval needs it, over the positions of one corpus.
 
     Attributes:
         articles: float32[n, d], sections: float32[m, d], acts: float32[k, d]; unit length.

@@ -14,21 +14,18 @@ import numpy.typing as npt
 
 from cypher.engines.neo4j_vectors import VectorStore, Where
 from schema.filter import Filter
+from search.arrays import Matrix, Positions, Scores
 from search.corpus.corpus import Corpus
-
-Matrix = npt.NDArray[np.float32]
-Scores = npt.NDArray[np.float32]
-Positions = npt.NDArray[np.intp]
 
 
 def bound_of(bias: Scores, scale: float) -> float:
-    """The largest bias, in units of cosine: the norm of every stored vector follows from it."""
-    known = bias[np.isfinite(bias)]
-    return float(np.abs(known).max(initial=0) / scale)
+    """Return the largest bias, in units of cosine: the norm of every stored vector follows from it."""
+    finite = bias[np.isfinite(bias)]
+    return float(np.abs(finite).max(initial=0) / scale)
 
 
 def for_cosine(articles: Matrix, bias: Scores, scale: float, bound: float) -> Matrix:
-    """float32[n, d + 2]: articles as they are stored: ``[d, b / τ, √(B² - (b / τ)²)]``, all of the same norm."""
+    """Return float32[n, d + 2]: articles as they are stored: ``[d, b / τ, √(B² - (b / τ)²)]``, all of the same norm."""
     share = np.clip(np.where(np.isfinite(bias), bias, 0) / scale, -bound, bound).astype(np.float32)
     rest = np.sqrt(np.maximum(np.float32(bound) ** 2 - share**2, 0))
     return np.concatenate([articles, share[:, None], rest[:, None]], axis=1, dtype=np.float32)
@@ -48,27 +45,21 @@ class ServedVectors:
     scale: float
     bound: float
 
-    def nearest(self, query: npt.NDArray[np.float32], filter: Filter, k: int) -> tuple[Positions, Scores]:
-        """Positions of the k best articles that pass a filter, best first, and their logits.
-
-        Raises:
-            ServerUnavailable: the server does not answer.
-            QueryTimeout: it did not answer in time.
-        """
-        return self.ask(query, filter, k)()
-
     def ask(self, query: npt.NDArray[np.float32], filter: Filter, k: int) -> Callable[[], tuple[Positions, Scores]]:
-        """As `nearest`, but the server works while the caller goes on; the answer, or its error, comes when it is called."""
-        asked = np.concatenate([query, np.array([1, 0], np.float32)])
-        found = self.store.ask_nearest(self.model, "Article", asked, k, self._where(filter))
+        """Ask for the k best articles that pass a filter: the result, when called, gives their positions and logits.
+
+        The server works while the caller goes on; ServerUnavailable or QueryTimeout is raised when the result is called.
+        """
+        vector = np.concatenate([query, np.array([1, 0], np.float32)])
+        waiting = self.store.ask_nearest(self.model, "Article", vector, k, self._where(filter))
         length = np.sqrt((float(query @ query) + 1) * (1 + self.bound**2))
 
         def answer() -> tuple[Positions, Scores]:
-            neighbours = found()
+            neighbours = waiting()
             place = self.corpus.article_position
             positions = np.array([place.get(id, -1) for id in neighbours.ids], np.intp)
-            known = positions >= 0  # law may have come that the index of this process lacks
-            return positions[known], (self.scale * length * neighbours.cosines[known]).astype(np.float32)
+            ours = positions >= 0  # law may have come that the index of this process lacks
+            return positions[ours], (self.scale * length * neighbours.cosines[ours]).astype(np.float32)
 
         return answer
 
@@ -80,7 +71,7 @@ class ServedVectors:
 
 
 def filter_rows(corpus: Corpus) -> Iterator[dict[str, Any]]:
-    """What articles are filtered by on the server (`cypher.engines.neo4j_vectors.VectorStore.write_filters`).
+    """Return what articles are filtered by on the server (`cypher.engines.neo4j_vectors.VectorStore.write_filters`).
 
     An article that was out of force between two wordings passes there; the corpus knows (`Corpus.in_force_on`).
     """

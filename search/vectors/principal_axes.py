@@ -8,13 +8,10 @@ Neighbor Search in Medical Image Databases", VLDB 1996, section 4), with a fixed
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from search.arrays import Matrix, Scores
 from search.corpus.corpus import Mask
 from search.ranking.fusion import top
-
-Matrix = npt.NDArray[np.float32]
-Scores = npt.NDArray[np.float32]
 
 WORTH_A_GLANCE = 100_000
 """Articles from which on it is used: below, comparing all of them whole is as fast."""
@@ -41,7 +38,7 @@ class CoarseSearch:
 
     @classmethod
     def over(cls, vectors: Matrix) -> "CoarseSearch":
-        """Of vectors, by the principal axes of a sample of them (about the origin: inner products are what counts)."""
+        """Prepare the search by the principal axes of a sample of the vectors (about the origin: inner products count)."""
         step = max(1, len(vectors) // _SAMPLE)
         sample = np.asarray(vectors[::step], np.float32)
         _, directions = np.linalg.eigh(sample.T @ sample)
@@ -49,18 +46,21 @@ class CoarseSearch:
         return cls(vectors, axes, np.asarray(vectors @ axes, np.float32))
 
     def scores(self, query: Scores, scale: float, bias: Scores, mask: Mask | None) -> Scores:
-        """float32[n]: scaled inner products with a query and a bias; exact for the best, below them for all others.
+        """Return float32[n]: scaled inner products with a query and a bias; exact for the best, below them for all others.
 
         Args:
+            query: float32[d].
+            scale: Factor of the inner products.
+            bias: float32[n].
             mask: bool[n], of what may be among the best.
         """
-        found = np.asarray(self.glance @ (self.axes.T @ query), np.float32)
-        found *= np.float32(scale)
-        found += bias
-        best = top(found if mask is None else np.where(mask, found, np.float32(-np.inf)), CANDIDATES)
+        scores = np.asarray(self.glance @ (self.axes.T @ query), np.float32)
+        scores *= np.float32(scale)
+        scores += bias
+        best = top(scores if mask is None else np.where(mask, scores, np.float32(-np.inf)), CANDIDATES)
         exact = (self.vectors[best] @ query) * np.float32(scale) + bias[best]
-        known = exact[np.isfinite(exact)]
-        if len(known):
-            np.minimum(found, np.nextafter(known.min(), np.float32(-np.inf)), out=found)
-        found[best] = exact
-        return found
+        finite = exact[np.isfinite(exact)]
+        if len(finite):
+            np.minimum(scores, np.nextafter(finite.min(), np.float32(-np.inf)), out=scores)
+        scores[best] = exact
+        return scores

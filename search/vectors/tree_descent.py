@@ -10,16 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from search.arrays import Scores
 from search.corpus.corpus import Corpus, Mask
-
-Scores = npt.NDArray[np.float32]
 
 BEAM = 12
 """Children of one node that are followed."""
 OPENED = 400
 """Sections that are opened in one search."""
 PATH_SHARE = 0.4
-"""How much of a node's score is that of the path to it; the rest is its own."""
+"""Share of a node's score that is that of the path to it; the rest is its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +52,14 @@ class HierarchicalSearch:
     def __call__(
         self, acts: Scores, sections: Scores, articles: Scores, allowed: Mask | None = None, opened: int = OPENED
     ) -> Scores:
-        """float32[n]: scores of the articles that the search came to, -inf for all others.
+        """Return float32[n]: scores of the articles that the search came to, -inf for all others.
 
         Args:
-            acts, sections, articles: similarity of the query to each.
+            acts: Similarity of the query to each act.
+            sections: Likewise to each section.
+            articles: Likewise to each article.
             allowed: bool[n]; other articles, and branches without any of these, are passed over (a filter).
-            opened: how many nodes are opened at most.
+            opened: Most nodes that are opened.
         """
         reached = np.full(len(articles), -np.inf, np.float32)
         useful = None if allowed is None else self._above(allowed)
@@ -86,7 +87,7 @@ class HierarchicalSearch:
         return reached
 
     def _above(self, allowed: Mask) -> Mask:
-        """bool[m]: the sections with an allowed article anywhere below: others would use up what may be opened."""
+        """Return bool[m]: the sections with an allowed article anywhere below: others would use up what may be opened."""
         above = np.zeros(len(self._corpus.sections), bool)
         nodes = np.unique(self._corpus.article_parent[allowed])
         while len(nodes := nodes[nodes >= 0]):

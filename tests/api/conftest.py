@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 from api.app import make_app
 from cypher.graph import Graph
 from schema.settings import Settings
+from search.arrays import Matrix
 from search.corpus.corpus import Corpus
 from search.corpus.read import read_corpus
-from search.ranking.hits import Matrix
 from search.text.analysis import analyzer
 from search.vectors.model import VectorModel
 

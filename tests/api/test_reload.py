@@ -252,7 +252,7 @@ def test_a_cancelled_request_does_not_close_the_graph_under_a_running_query(home
 
         snapshot.graph.rows = slow  # type: ignore[method-assign]
         with snapshot.held():
-            asking = asyncio.create_task(GraphWaves(snapshot).rows("acts_by_id", [MILLERS_ID]))
+            asking = asyncio.create_task(GraphWaves(snapshot, set()).rows("acts_by_id", [MILLERS_ID]))
             await asyncio.to_thread(began.wait)
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)

@@ -12,10 +12,10 @@ import pytest
 from cypher.engines.ladybug import open_graph
 from schema.errors import BadQuery, NotFound, NotReady
 from schema.filter import Filter
+from search.arrays import Matrix, Scores
 from search.corpus.corpus import NO_END, NO_START, Corpus, Mask
 from search.corpus.read import read_corpus
 from search.modes import Mode
-from search.ranking.hits import Matrix, Scores
 from search.retrieval import DEEPEST, Retriever
 from search.text.index import build_text_index, open_text_index
 from search.text.options import Bm25Options

@@ -321,7 +321,7 @@ def test_the_vectors_of_a_server_rank_as_the_files_do_whatever_the_filter(served
             mask = corpus.passing(filter)
             passing = np.arange(len(articles)) if mask is None else np.flatnonzero(mask)
             best = passing[np.argsort(-logits[passing], kind="stable")][:5]
-            positions, scores = search.nearest(query, filter, 5)
+            positions, scores = search.ask(query, filter, 5)()
             assert positions.tolist() == best.tolist(), filter
             np.testing.assert_allclose(scores, logits[best], rtol=0, atol=1e-4)
 
@@ -341,7 +341,7 @@ def test_a_filter_that_the_index_cannot_apply_leaves_no_page_short(served: Store
         for way, (inside, limit) in {"inside": (vectors.filters_in_index, 10), "exact": (False, 10), "asked": (False, 0)}.items():
             monkeypatch.setattr(vectors, "filters_in_index", inside)
             monkeypatch.setattr("cypher.engines.neo4j_vectors.EXACT_LIMIT", limit if way == "asked" else 1000)
-            answers[way] = search.nearest(query, Filter(act=MILLERS_ID), 2)[0].tolist()
+            answers[way] = search.ask(query, Filter(act=MILLERS_ID), 2)()[0].tolist()
         assert answers["exact"] == answers["asked"] == answers["inside"]
         assert len(answers["exact"]) == min(2, sum(id.startswith(MILLERS_ID) for id in corpus.articles))
 

@@ -86,6 +86,8 @@ def changed(loaded: Loaded) -> bool:
 
 def opened(home: Path, law: Law, text: ElasticText | None = None) -> TextIndex:
     """The index of a law, made if it is not there."""
+    if text is not None:
+        load_law(text, *law, OPTIONS)
     build_text_index(home, *law, OPTIONS, server=text)
     return open_text_index(home, law[0].sha256, OPTIONS, server=text)
 

@@ -15,6 +15,7 @@ from search.corpus.read import read_corpus
 from search.modes import Mode
 from search.retrieval import DEEPEST, Retriever
 from search.text.elasticsearch import ElasticText
+from search.text.elasticsearch_build import load_law
 from search.text.index import TextIndex, build_text_index, open_text_index
 from search.text.options import Bm25Options
 from search.text.words import group_documents, tokenised
@@ -57,6 +58,8 @@ def index(request: pytest.FixtureRequest, tiny_home: Path, tmp_path_factory: pyt
     home = tmp_path_factory.mktemp("contract")
     with open_graph(tiny_home) as graph:
         corpus, text = read_corpus(graph)
+        if server is not None:
+            load_law(server, corpus, text, Bm25Options())
     build_text_index(home, corpus, text, Bm25Options(), server=server)
     yield open_text_index(home, corpus.sha256, Bm25Options(), server=server)
     if server is not None:
