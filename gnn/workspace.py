@@ -1,4 +1,4 @@
-"""What training, retraining and evaluation are given."""
+"""The workspace that training, retraining and evaluation are given."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
