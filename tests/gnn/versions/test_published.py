@@ -80,7 +80,7 @@ def test_law_that_is_taken_back_and_law_that_comes_back_have_their_vectors(neo4j
         release(run, tmp_path, bakers(), millers())
         told = run("doctor")
         assert told.code == 1
-        assert "the server does not hold its vectors of this law: run `lexgraph index`" in told.out
+        assert "the server lacks its vectors of this law: run `lexgraph index`" in told.out
         assert ": 1 articles and sections embedded" in run.do("index")
         assert_vectors_of_the_law(run, graph)
         assert "ok    model" in run.do("doctor")
