@@ -58,7 +58,7 @@ def check_same(home: Path, store: Neo4jStore) -> None:
     with open_graph(home) as before, store.reading() as after:
         assert counts(after) == counts(before)
         assert list(canonical_dump(after)) == list(canonical_dump(before))
-        constrained = {row["labelsOrTypes"][0] for row in after.run("SHOW CONSTRAINTS YIELD labelsOrTypes", {})}
+        constrained = {row["labelsOrTypes"][0] for row in after.connection.rows("SHOW CONSTRAINTS YIELD labelsOrTypes", {})}
         assert {node.name for node in NODES} <= constrained
 
 
