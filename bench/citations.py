@@ -60,7 +60,7 @@ class Link:
 
 @dataclass(slots=True)
 class Tally:
-    """What was found of the links, and beside them."""
+    """Counts of the links that were read again, and of what was read besides."""
 
     links: int = 0
     found: int = 0

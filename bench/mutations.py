@@ -187,7 +187,7 @@ MUTATIONS: Sequence[Callable[[bytes, random.Random], bytes]] = (
 
 
 def outcome_of(format: Format, paths: Sequence[Path], home: Path) -> str:
-    """What a reader makes of files, as a load would see it: read, partly (some records rejected), refused, or astray.
+    """Return what a reader makes of files, as a load would see it: read, partly (some records rejected), refused, or astray.
 
     Whatever else it raises goes through: that is a crash.
     """
@@ -219,7 +219,7 @@ def outcome_of(format: Format, paths: Sequence[Path], home: Path) -> str:
 
 
 def one_mutation(format: Format, folder: Path, seed: int) -> str:
-    """What a reader makes of its small texts with one file of them mutated, and why where it crashes.
+    """Return what a reader makes of its small texts with one file of them mutated, and why where it crashes.
 
     Args:
         folder: holds the small texts of the format; one of them is mutated and put back.
@@ -257,7 +257,7 @@ def _work(name: str, folder: str, orders: "Connection[tuple[str, float, int], in
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the mutated files of one reader.
+    """Outcomes of the mutated files of one reader.
 
     Attributes:
         examples: seeds of what went wrong, with why.

@@ -123,7 +123,7 @@ def _sources(trees: dict[Path, ActTree]) -> list[SourceFile]:
 
 
 def as_rows(trees: Sequence[ActTree]) -> Plain:
-    """What a loop without any question loads: the records as they are."""
+    """Return the records as they are, which a loop without any question loads."""
     ids = KnownLaw()
     ids.add_trees(trees)
     nodes: dict[str, list[dict[str, Any]]] = {"Act": [], "Section": [], "Article": [], "Wording": [], "Outside": []}
