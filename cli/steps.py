@@ -73,11 +73,12 @@ def index(home: Home) -> None:
 
 def train(home: Home, recipe: str | None) -> None:
     """Train what is missing of a recipe and what it is compared with, and make its model the active one."""
+    chosen = home.recipe(recipe)  # first: a mistake in it is told before torch is imported
+
     from gnn.training.distributed import processes
     from gnn.training.loop import follow
     from gnn.training.train import train as train_recipe
 
-    chosen = home.recipe(recipe)
     with processes() as process:
         if not process.leads:
             follow(process)
@@ -91,10 +92,11 @@ def train(home: Home, recipe: str | None) -> None:
 
 def retrain(home: Home, recipe: str | None) -> int:
     """Train a new model version where law or questions changed, behind the gate; the exit code."""
+    chosen, settings = home.recipe(recipe), home.settings
+
     from gnn.retraining.retrain import Gate
     from gnn.retraining.retrain import retrain as retrain_recipe
 
-    chosen, settings = home.recipe(recipe), home.settings
     with home.store.exclusive("models") as check_lock, home.graph() as graph:
         workspace = home.workspace(graph, chosen, check_lock)
         report = retrain_recipe(workspace, chosen, Gate(settings.gate_metric, settings.gate_significance))
