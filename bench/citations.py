@@ -192,7 +192,7 @@ def _metslesliens(sample: Sequence[Placed], index: LawIndex, candidates: Any) ->
 
 
 def _keys(candidate: dict[str, Any], context: Context) -> Iterator[str]:
-    """What metslesliens says of a candidate, as keys."""
+    """Yield what metslesliens says of a candidate, as keys."""
     name = str((candidate.get("texte") or {}).get("nom") or "")
     named = act_names_at(name, 0, context.jurisdiction) if name.startswith("code ") else []
     act = named[0].name if named else context.act if not name or "présent" in name else ""

@@ -284,7 +284,7 @@ def tally_of(format: Format, count: int) -> Tally:
 
 
 def _answers(name: str, folder: Path) -> Iterator[tuple[str, float, int]]:
-    """What becomes of one mutated file after another."""
+    """Yield what becomes of one mutated file after another."""
     seed = 0
     while True:
         with _reader_process(name, folder) as orders:

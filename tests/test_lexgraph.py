@@ -178,6 +178,7 @@ def test_a_mistake_is_one_clear_line_and_an_exit_code(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_without_a_graph_every_verb_says_what_to_do(tmp_path: Path) -> None:
     for verb in (("index",), ("train",), ("evaluate",), ("search", "pain"), ("status",), ("cypher", "RETURN 1"), ("citations",)):
         done = run(tmp_path / "none", *verb)

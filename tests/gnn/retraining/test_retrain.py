@@ -271,6 +271,7 @@ def holder() -> Iterator[list["subprocess.Popen[str]"]]:
         process.communicate()
 
 
+@pytest.mark.slow
 def test_two_jobs_at_once_are_refused_and_a_killed_one_is_gone_on_with(own: Home, holder: list["subprocess.Popen[str]"]) -> None:
     run, folder = own
     more_questions(run, folder)

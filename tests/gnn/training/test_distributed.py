@@ -53,6 +53,7 @@ def two(home: Path, recipe: Path) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.mark.parametrize("limit", [60_000, 1], ids=["all articles", "drawn candidates"])
+@pytest.mark.slow
 def test_two_processes_make_the_model_of_one_and_write_it_once(own_home: Path, tmp_path: Path, limit: int) -> None:
     recipe = tmp_path / "small.toml"
     recipe.write_text(RECIPE.format(limit=limit))
@@ -77,6 +78,7 @@ def test_two_processes_make_the_model_of_one_and_write_it_once(own_home: Path, t
     np.testing.assert_allclose(losses[1], losses[0], rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_where_the_leader_fails_all_end(own_home: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "small.toml"
     recipe.write_text(RECIPE.format(limit=1))

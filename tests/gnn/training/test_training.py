@@ -206,6 +206,7 @@ def _end(process: BaseProcess) -> int | None:
     return process.exitcode
 
 
+@pytest.mark.slow
 def test_a_killed_training_leaves_nothing_half_and_ends_like_an_undisturbed_one(
     asked_home: Path, tmp_path: Path, recipe_file: str
 ) -> None:

@@ -112,6 +112,7 @@ def test_an_ingest_killed_at_any_moment_ends_where_an_undisturbed_one_does(
     assert sorted(path.name for path in home.iterdir()) == ["graph.lbug", "graph.lock"]
 
 
+@pytest.mark.slow
 def test_an_update_killed_at_any_moment_leaves_the_old_release_or_the_new(tmp_path: Path, tiny_home: Path) -> None:
     newer = bakers()
     newer["children"].pop()
