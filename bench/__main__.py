@@ -41,6 +41,16 @@ def serve(json_: Json = False) -> None:
 
 
 @app.command()
+def api(
+    seconds: Annotated[float, typer.Option(min=1, help="Length of each load.")] = 10, quick: Quick = False, json_: Json = False
+) -> None:
+    """Ask `lexgraph serve` for pages, beside a Python call and a bare handler; then with 32 clients."""
+    from bench.api import measure
+
+    report(measure(seconds=1 if quick else seconds), as_json=json_)
+
+
+@app.command()
 def corpus(
     data: Annotated[Path, typer.Option(help="Folder of the archives of law.")] = DATA, quick: Quick = False, json_: Json = False
 ) -> None:

@@ -16,18 +16,23 @@ app = typer.Typer()
 def serve(
     context: typer.Context,
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: the setting host]")] = None,
-    port: Annotated[int | None, typer.Option(help="Port; 0 takes a free one. [default: the setting port]")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Port; 0 takes a free one. [default: the setting port]")
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, max=64, help="Processes that answer. [default: the setting processes]")
+    ] = None,
 ) -> None:
     """Answer GraphQL over HTTP."""
-    from functools import partial
+    from cli.serving import serve_home
 
-    from api.app import first_question, serve_app
-    from gnn.versions.active import active_model
+    serve_home(Home.of(context).settings, {"host": host, "port": port, "processes": processes})
 
-    changes = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    settings = Home.of(context).settings.model_copy(update=changes)
-    load_model = partial(active_model, settings.home, threads=settings.threads, shelf=settings.models)
-    serve_app(settings, load_model, announce=lambda address: err.print(first_question(address), markup=False))
+
+@app.command()
+def graphiql(context: typer.Context) -> None:
+    """Fetch GraphiQL, the editor of queries that `serve` shows in a browser; it works without the internet then."""
+    say(f"GraphiQL is in {steps.fetch_editor(Home.of(context).path)}")
 
 
 @app.command()

@@ -281,6 +281,22 @@ def demo(home: Home) -> None:
     say(f"recall against k and training curves: {picture}")
 
 
+def fetch_editor(home: Path) -> Path:
+    """Fetch the files of the query editor, each package once; the folder that they are in."""
+    import shutil
+
+    from api.graphiql import FILES, editor_folder
+    from ingest.fetching.npm import Package, fetch_whole
+
+    folder = editor_folder(home)
+    folder.mkdir(parents=True, exist_ok=True)
+    for (name, version), files in FILES.items():
+        package = fetch_whole(Package(name, version, name, "MIT"), home / "sources")
+        for file in files:
+            shutil.copyfile(package / file, folder / Path(file).name)
+    return folder
+
+
 def export_beir(graph: "Graph", folder: Path | None) -> None:
     """Write law and questions in BEIR's layout into a folder, where one is named."""
     from ingest.readers.beir import write_graph

@@ -96,6 +96,20 @@ class QueryTimeout(_OfServer):
     http_status = 504
 
 
+class Busy(LexgraphError):
+    """A service that has more requests than it can answer; a little later it may."""
+
+    exit_code = 75
+    http_status = 503
+
+
+class TooLarge(LexgraphError):
+    """A request, or the answer that it asks for, is larger than the service gives."""
+
+    exit_code = 64
+    http_status = 413
+
+
 class GraphBusy(LexgraphError):
     """Another process does the same work, or took it over from this one when its lock had run out.
 

@@ -62,6 +62,14 @@ class Settings(BaseSettings):
     cypher_max_rows: int = Field(1000, ge=1, description="Most rows that `lexgraph cypher` prints.")
     host: str = Field("127.0.0.1", description="Address that `lexgraph serve` listens on.")
     port: int = Field(8000, ge=0, le=65535, description="Port of `lexgraph serve`; 0 takes a free one.")
+    processes: int = Field(1, ge=1, le=64, description="Processes of `lexgraph serve`.")
+    concurrent_requests: int = Field(4, ge=1, le=256, description="Requests that one process works on at the same time.")
+    waiting_requests: int = Field(256, ge=0, description="Requests that may wait for that; one more is told to come back.")
+    request_timeout_s: float = Field(10.0, gt=0, description="Time limit of one request, waiting included, in seconds.")
+    cors_origins: str = Field(
+        "", description="Web pages that may ask, as their origins (https://…) with commas between; * for all; empty: none."
+    )
+    access_log: bool = Field(False, description="Log a line for each request, with its identifier.")
     reload_s: float = Field(2.0, gt=0, description="How often a server looks for a newer graph or model, in seconds.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
 

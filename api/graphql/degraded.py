@@ -43,7 +43,6 @@ def _articles(index: TextIndex, ids: _Ids) -> list[Row]:
                 **{name: kept.get(name) for name in ("number", "text", "language", "heading")},
                 "id": id,
                 "act_id": corpus.acts[int(corpus.article_act[position])],
-                "parent_id": corpus.node_id(int(corpus.article_parent[position])),
                 "authority": float(corpus.authority[position]),
                 **{name: _day(kept[name]) for name in ("valid_from", "valid_to")},
             }
@@ -63,7 +62,6 @@ def _sections(index: TextIndex, ids: _Ids) -> list[Row]:
                 **dict.fromkeys(properties_of(Section)),
                 "id": id,
                 "act_id": path[0],
-                "parent_id": path[-2],
                 "level": len(path) - 1,
                 # As the readers make it: a section has no number but the one that its heading begins with.
                 "number": None if heading is None else section_number(heading),
@@ -89,31 +87,10 @@ def _acts(index: TextIndex, ids: _Ids) -> list[Row]:
     ]
 
 
-def _beside(step: int) -> _Make:
-    """Return what gives neighbours in reading order, which positions of a corpus are in."""
-
-    def make(index: TextIndex, ids: _Ids) -> list[Row]:
-        corpus = index.corpus
-        pairs = ((id, corpus.article_position[id]) for id in ids)
-        return [
-            {"id": id, "other": corpus.articles[position + step]}
-            for id, position in pairs
-            if _same_act(corpus, position, position + step)
-        ]
-
-    return make
-
-
-def _same_act(corpus: Corpus, position: int, other: int) -> bool:
-    return 0 <= other < len(corpus.articles) and bool(corpus.article_act[other] == corpus.article_act[position])
-
-
 _ROWS: Mapping[str, _Make] = {
     "articles_by_id": _articles,
     "sections_by_id": _sections,
     "acts_by_id": _acts,
-    "next_articles": _beside(1),
-    "previous_articles": _beside(-1),
 }
 
 

@@ -9,7 +9,7 @@ import strawberry
 
 from api.graphql.described import graphql_field, graphql_interface, graphql_type
 from api.graphql.loaders import Reading
-from api.graphql.pagination import DEFAULT_PAGE, PageInfo, Window
+from api.graphql.pagination import DEFAULT_PAGE, Connection, PageInfo, Window, connection
 from cypher.graph import Row
 from schema.errors import NotReady
 from schema.labels import UNCITED
@@ -66,27 +66,9 @@ class Provision(Node, Dated):
         return await _nodes(info.context, info.context.path(self.parent_id))
 
     @graphql_field
-    async def siblings(self, info: Info) -> list["Provision"]:
+    async def siblings(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> "Connection[Provision]":
         """Neighbours in the same section or act, in reading order."""
-        rows = await info.context.contents.load(self.parent_id)
-        return await _provisions(info.context, [row["id"] for row in rows if row["id"] != self.id])
-
-
-@graphql_type
-class ContentsEdge:
-    """A section or article in an act or a section."""
-
-    cursor: str
-    node: Provision
-
-
-@graphql_type
-class ContentsConnection:
-    """Sections and articles in an act or a section."""
-
-    edges: list[ContentsEdge]
-    page_info: PageInfo
-    total_count: int
+        return await _provisions(info.context, ["siblings", self.id], self.parent_id, first, after)
 
 
 @graphql_type
@@ -183,15 +165,20 @@ class Act(Node, Dated):
     preamble: str | None = strawberry.field(description="What stands outside its sections and articles.")
 
     @graphql_field
-    async def relations(self, info: Info, types: _Types = None) -> list[Relation]:
+    async def relations(
+        self, info: Info, types: _Types = None, first: First = DEFAULT_PAGE, after: After = None
+    ) -> Connection[Relation]:
         """Effects of this act on others that the graph holds."""
-        rows = await info.context.relations.load(self.id)
-        return await _relations(info.context, [row | {"other": row["target"]} for row in rows], types)
+        rows = [row | {"other": row["target"]} for row in await info.context.relations.load(self.id)]
+        return await _relations(info.context, ["relations", self.id, types], rows, first, after)
 
     @graphql_field
-    async def related_by(self, info: Info, types: _Types = None) -> list[Relation]:
+    async def related_by(
+        self, info: Info, types: _Types = None, first: First = DEFAULT_PAGE, after: After = None
+    ) -> Connection[Relation]:
         """Effects of others on this act: they transpose, amend, repeal it."""
-        return await _relations(info.context, await info.context.related_by.load(self.id), types)
+        rows = await info.context.related_by.load(self.id)
+        return await _relations(info.context, ["relatedBy", self.id, types], rows, first, after)
 
     @graphql_field
     async def cited_by(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitedByConnection:
@@ -199,9 +186,9 @@ class Act(Node, Dated):
         return await _cited_by(info.context, self.id, first, after)
 
     @graphql_field
-    async def contents(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> ContentsConnection:
+    async def contents(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> Connection[Provision]:
         """Sections and articles directly below the act, in reading order."""
-        return await _contents(info.context, self.id, first, after)
+        return await _provisions(info.context, ["contents", self.id], self.id, first, after)
 
 
 @graphql_type
@@ -212,9 +199,9 @@ class Section(Provision):
     text: str | None = strawberry.field(description="What stands under its heading, before anything below it.")
 
     @graphql_field
-    async def contents(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> ContentsConnection:
+    async def contents(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> Connection[Provision]:
         """Sections and articles directly below the section, in reading order."""
-        return await _contents(info.context, self.id, first, after)
+        return await _provisions(info.context, ["contents", self.id], self.id, first, after)
 
     @graphql_field
     async def cited_by(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitedByConnection:
@@ -233,14 +220,12 @@ class Article(Provision):
     )
 
     @graphql_field
-    async def wordings(self, info: Info) -> list[Wording]:
+    async def wordings(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> Connection[Wording]:
         """Its other wordings, earlier and later, by their first days."""
-        return [_wording(row) for row in await info.context.wordings.load(self.id)]
-
-    @strawberry.field(description="The same as `wordings`.", deprecation_reason="Use `wordings`.")
-    async def versions(self, info: Info) -> list[Wording]:
-        """The same as `wordings`."""
-        return [_wording(row) for row in await info.context.wordings.load(self.id)]
+        window = Window.of(["wordings", self.id], first, after, info.context.settings.max_page)
+        rows = await info.context.wordings.load(self.id)
+        page = window.page_of_all(rows)
+        return connection(page, [_wording(row) for _, row in page.items], len(rows))
 
     @graphql_field
     async def wording(
@@ -261,14 +246,12 @@ class Article(Provision):
     @graphql_field
     async def next(self, info: Info) -> "Article | None":
         """The article after this in reading order; null at the end of the act."""
-        row = await info.context.following.load(self.id)
-        return await _article(info.context, row)
+        return await _article(info.context, info.context.beside(self.id, 1))
 
     @graphql_field
     async def previous(self, info: Info) -> "Article | None":
         """The article before this in reading order; null at the beginning of the act."""
-        row = await info.context.preceding.load(self.id)
-        return await _article(info.context, row)
+        return await _article(info.context, info.context.beside(self.id, -1))
 
     @graphql_field
     async def cites(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitesConnection:
@@ -343,20 +326,23 @@ async def _nodes(reading: Reading, ids: list[str]) -> list[Node]:
     return [node for node in await _named(reading, ids) if node is not None]
 
 
-async def _article(reading: Reading, edge: Row | None) -> Article | None:
-    """Return the article at the other end of an edge, if there is an edge, and the article is of this release."""
-    found = None if edge is None else await node_of(reading, edge["other"])
+async def _article(reading: Reading, id: str | None) -> Article | None:
+    """Return the article of an identifier, where there is one."""
+    found = None if id is None else await node_of(reading, id)
     return found if isinstance(found, Article) else None
 
 
-async def _provisions(reading: Reading, ids: list[str]) -> list[Provision]:
-    return [node for node in await _nodes(reading, ids) if isinstance(node, Provision)]
-
-
-async def _relations(reading: Reading, rows: list[Row], types: list[RelationType] | None) -> list[Relation]:
-    wanted = [row for row in rows if (types is None or RelationType(row["type"]) in types) and reading.knows(row["other"])]
-    acts = await _named(reading, [row["other"] for row in wanted])
-    return [
+async def _relations(
+    reading: Reading, field: list[object], rows: list[Row], first: int, after: str | None
+) -> Connection[Relation]:
+    window = Window.of(field, first, after, reading.settings.max_page)
+    types = field[-1]
+    wanted = [
+        row for row in rows if (types is None or RelationType(row["type"]) in types) and reading.knows(row["other"])
+    ]
+    page = window.page_of_all(wanted)
+    acts = await _named(reading, [row["other"] for _, row in page.items])
+    relations = [
         Relation(
             type=RelationType(row["type"]),
             act=act,
@@ -364,26 +350,26 @@ async def _relations(reading: Reading, rows: list[Row], types: list[RelationType
             evidence=row["evidence"],
             confidence=row["confidence"],
         )
-        for row, act in zip(wanted, acts, strict=True)
         if isinstance(act, Act)
+        else None
+        for (_, row), act in zip(page.items, acts, strict=True)
     ]
+    return connection(page, relations, len(wanted))
 
 
 def _wording(row: Row) -> Wording:
     return Wording(**_values(Wording, row, {}))
 
 
-async def _contents(reading: Reading, id: str, first: int, after: str | None) -> ContentsConnection:
-    window = Window.of(["contents", id], first, after, reading.settings.max_page)
-    rows = [row for row in await reading.contents.load(id) if reading.knows(row["id"])]
+async def _provisions(
+    reading: Reading, field: list[object], parent: str, first: int, after: str | None
+) -> Connection[Provision]:
+    """Return a page of what stands in a section or act, without the one whose neighbours are asked for."""
+    window = Window.of(field, first, after, reading.settings.max_page)
+    rows = [row for row in await reading.contents.load(parent) if reading.knows(row["id"]) and row["id"] != field[-1]]
     page = window.page_of_all(rows)
     nodes = await _named(reading, [row["id"] for _, row in page.items])
-    edges = [
-        ContentsEdge(cursor=cursor, node=node)
-        for (cursor, _), node in zip(page.items, nodes, strict=True)
-        if isinstance(node, Provision)
-    ]
-    return ContentsConnection(edges=edges, page_info=page.info, total_count=len(rows))
+    return connection(page, [node if isinstance(node, Provision) else None for node in nodes], len(rows))
 
 
 async def _cited_by(reading: Reading, id: str, first: int, after: str | None) -> CitedByConnection:

@@ -1,8 +1,9 @@
-"""Protections of the server: limits to a request and to what a query can bring, and plain errors."""
+"""Protections of the schema: limits to what a query asks for, and to what its answer holds."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from graphql import (
@@ -11,22 +12,28 @@ from graphql import (
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLError,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
     InlineFragmentNode,
     IntValueNode,
     OperationDefinitionNode,
     SelectionSetNode,
     VariableNode,
+    get_named_type,
 )
-from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from strawberry.extensions import MaskErrors, SchemaExtension
+from graphql.pyutils import Path
+from strawberry.extensions import ParserCache, ValidationCache
+from strawberry.schema.base import BaseSchema
+from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
 from api.graphql.pagination import DEFAULT_PAGE
-from schema.errors import LexgraphError
+from runtime.deadline import overdue
+from schema.errors import LexgraphError, QueryTimeout, TooLarge
 
-_PAGED = {"search", "contents", "cites", "citedBy", "similarActs"}
-_TYPICAL_LENGTH = {"siblings": 20, "ancestors": 5, "acts": 10, "relations": 5, "relatedBy": 20, "versions": 3, "wordings": 3}
-"""Rough lengths of the lists that have no pages."""
+_UNPAGED = {"ancestors": 5}
+"""Rough lengths of the lists that have no pages, as the tree of the law is only so deep."""
+_LONGEST_KEPT = 20_000
+"""Characters of a document that is kept parsed and validated."""
 _MARGIN = {"edges"}
 """Fields that repeat the items of their parent; they count once."""
 
@@ -40,7 +47,9 @@ class Limits:
         tokens: words and brackets of the query.
         depth: levels of fields below each other, outside introspection.
         aliases: fields with another name.
-        objects: objects that the answer can hold, reckoned from `first` and from typical lengths.
+        objects: objects that the answer can hold, reckoned from `first`.
+        values: fields of all objects that the answer does hold; fifty thousand take half a second.
+        body_s: seconds that the client may take to send the body.
     """
 
     body_bytes: int = 1 << 20
@@ -48,6 +57,8 @@ class Limits:
     depth: int = 12
     aliases: int = 30
     objects: int = 50_000
+    values: int = 50_000
+    body_s: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +71,8 @@ class _Size:
 class _Measure:
     """Sizes of the selections of a document; each fragment is measured once, however often it is spread."""
 
-    def __init__(self, document: DocumentNode, variables: Mapping[str, Any]) -> None:
+    def __init__(self, document: DocumentNode, variables: Mapping[str, Any], paged: Collection[str]) -> None:
+        self._paged = paged
         self._fragments = {d.name.value: d for d in document.definitions if isinstance(d, FragmentDefinitionNode)}
         self._variables = variables
         self._defaults: dict[str, object] = {}
@@ -101,7 +113,7 @@ class _Measure:
         inner = self._selections(field.selection_set)
         # The tree of __schema is as deep as it is; how often it may turn back on itself is checked by a rule of its own.
         depth = 0 if name.startswith("__") else 1 + inner.depth
-        length = self._length(field) if name in _PAGED else _TYPICAL_LENGTH.get(name, 1)
+        length = self._length(field) if name in self._paged else _UNPAGED.get(name, 1)
         return _Size(depth, aliases + inner.aliases, length * ((name not in _MARGIN) + inner.objects))
 
     def _length(self, field: FieldNode) -> int:
@@ -115,23 +127,50 @@ class _Measure:
         return max(1, min(given, 1000)) if isinstance(given, int) else DEFAULT_PAGE
 
 
-class SelectionLimiter(SchemaExtension):
-    """Refuses queries that are too deep, have too many aliases, or could bring too many objects."""
+@cache
+def _paged(schema: BaseSchema) -> frozenset[str]:
+    """Return the names of the fields that give pages."""
+    types = schema._schema.type_map.values()  # pyright: ignore[reportAttributeAccessIssue]  # strawberry has no other way
+    fields = [item for kind in types if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType) for item in kind.fields.items()]
+    return frozenset(name for name, field in fields if get_named_type(field.type).name.endswith("Connection"))
+
+
+class KnownDocuments(ParserCache):
+    """Parses a document that came before only once; one of unusual length is not kept."""
+
+    def on_parse(self) -> Iterator[None]:
+        """Parse, or find what was parsed before."""
+        if _is_kept(self.execution_context.query):
+            yield from super().on_parse()
+        else:
+            yield
+
+
+class SelectionLimiter(ValidationCache):
+    """Refuses queries that are too deep, have too many aliases, or could bring too many objects; validates each document once."""
 
     def __init__(self, limits: Limits) -> None:
+        super().__init__()
         self._limits = limits
 
     def on_validate(self) -> Iterator[None]:
         """Measure before anything else walks the query, as some of GraphQL's own rules take long over large ones."""
         context = self.execution_context
+        problems: list[GraphQLError] = []
         if context.graphql_document is not None:
-            measure = _Measure(context.graphql_document, context.variables or {})
+            measure = _Measure(context.graphql_document, context.variables or {}, _paged(context.schema))
             for definition in context.graphql_document.definitions:
                 if isinstance(definition, OperationDefinitionNode):
                     problem = self._problem(measure.operation(definition))
                     if problem:
-                        context.pre_execution_errors = [GraphQLError(problem, extensions={"code": "TooLarge"})]
-        yield
+                        problems.append(GraphQLError(problem, extensions={"code": TooLarge.__name__}))
+        if problems:
+            context.pre_execution_errors = problems
+            yield
+        elif _is_kept(context.query):
+            yield from super().on_validate()
+        else:
+            yield
 
     def _problem(self, size: _Size) -> str | None:
         limits = self._limits
@@ -145,64 +184,49 @@ class SelectionLimiter(SchemaExtension):
         return None
 
 
-def cause(error: GraphQLError) -> Exception | None:
-    """Return the error that a resolver raised; None for one of the query itself, whose message is meant for the client."""
-    own = error.original_error
-    while isinstance(own, GraphQLError):
-        own = own.original_error
-    return own
+def _is_kept(query: str | None) -> bool:
+    return query is not None and len(query) <= _LONGEST_KEPT
 
 
-class PlainErrors(MaskErrors):
-    """Gives errors that a client can mend their message and a code, and hides what any other error says."""
+class MeasuredExecution(StrawberryGraphQLCoreExecutionContext):
+    """Execution that counts what it resolves, and ends when that is too much or takes too long."""
 
-    def __init__(self) -> None:
-        super().__init__(lambda error: cause(error) is not None, "internal error")
+    def execute_fields(
+        self,
+        parent_type: GraphQLObjectType,
+        source_value: Any,
+        path: Path | None,
+        grouped_field_set: Any,
+        position_context: Any,
+    ) -> Any:
+        """Resolve the fields of one object."""
+        self.context_value.budget.spend(len(grouped_field_set))
+        return super().execute_fields(parent_type, source_value, path, grouped_field_set, position_context)
 
-    def anonymise_error(self, error: GraphQLError) -> GraphQLError:
-        """Return the error as a client may see it."""
-        own = cause(error)
-        message, code = self.error_message, "Internal"
-        if isinstance(own, LexgraphError):
-            message, code = str(own), type(own).__name__
-        return GraphQLError(message, nodes=error.nodes, path=error.path, extensions={"code": code})
 
+class Budget:
+    """The values that one answer may still hold.
 
-class BodyLimit:
-    """ASGI middleware: refuses a request whose body is too long, before anything reads it."""
+    Attributes:
+        error: why the answer was given up; None as long as it is not.
+    """
 
-    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
-        self._app = app
-        self._max_bytes = max_bytes
+    def __init__(self, values: int) -> None:
+        self._most = values
+        self._spent = 0
+        self.error: LexgraphError | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read the body up to the limit, then pass the request on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
-        body = bytearray()
-        more = declared.isdigit() and int(declared) <= self._max_bytes
-        too_long = not more
-        while more:
-            message = await receive()
-            if message["type"] != "http.request":  # the client has gone
-                return
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > self._max_bytes:
-                too_long, more = True, False
-        if too_long:
-            answer = {"errors": [{"message": f"the request is too long: at most {self._max_bytes:,} bytes are read"}]}
-            await JSONResponse(answer, status_code=413, headers={"connection": "close"})(scope, receive, send)
-            return
-        whole: Message | None = {"type": "http.request", "body": bytes(body), "more_body": False}
+    def spend(self, values: int) -> None:
+        """Count values of the answer.
 
-        async def replay() -> Message:
-            nonlocal whole
-            if whole is None:
-                return await receive()
-            message, whole = whole, None
-            return message
-
-        await self._app(scope, replay, send)
+        Raises:
+            TooLarge: there are more than may be.
+            QueryTimeout: the time of the request has run out.
+        """
+        self._spent += values
+        if self._spent > self._most:
+            self.error = TooLarge(f"the answer has more than {self._most:,} values: ask for smaller pages")
+        elif overdue():
+            self.error = QueryTimeout("the request took too long (LEXGRAPH_REQUEST_TIMEOUT_S)")
+        if self.error is not None:
+            raise self.error

@@ -2,32 +2,27 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Awaitable, Iterable, Mapping
 
 from strawberry.dataloader import DataLoader
 
 from api.graphql.degraded import rows_without_graph
+from api.graphql.limits import Budget
 from api.snapshot import GRAPH, Snapshot
 from cypher.graph import Row
 from schema.errors import NotReady, QueryTimeout, ServerUnavailable
 from schema.settings import Settings
 from search.text.snippets import Snippet
 
-Result = TypeVar("Result")
 Grouped = Mapping[str, list[Row]]
-_SETTLED_AFTER = 4
-"""Turns of the event loop without a new question after which a wave is taken to be complete."""
 
 
 class GraphWaves:
     """Puts what a request asks of the graph at one time into one query a statement.
 
-    Resolvers on the same level of a query ask within a few turns of the event loop. While one wave of queries
-    runs, further questions gather for the next, so that their number depends on the depth of the query alone. Loaders
-    without waves are as fast (27 ms for a page with all its neighbours, 15 ms for the contents of an act), but send the
-    statements of the next level as the threads of the last one happen to end: in 74 of 100 runs a page of eight hits and
-    one of two cost different numbers of statements.
+    Resolvers on the same level of a query ask in the same turn of the event loop, so that the number of statements depends
+    on the depth of the query alone. Every request has a thread and an event loop of its own (`api.workers`): the graph is
+    read there and then.
     """
 
     def __init__(self, snapshot: Snapshot, lost: set[str]) -> None:
@@ -51,41 +46,22 @@ class GraphWaves:
     async def _run(self) -> None:
         try:
             while self._asked:
-                await self._settle()
+                await asyncio.sleep(0)  # resolvers of one level ask in the same turn of the event loop
                 wave, self._asked = self._asked, {}
-                questions = [(statement, key, list(ids)) for (statement, key), (ids, _) in wave.items()]
-                try:
-                    answers = await asyncio.to_thread(self._answer, questions)
-                except RuntimeError as error:  # no thread can be started
-                    answers = [error] * len(questions)
-                for (_, future), answer in zip(wave.values(), answers, strict=True):
-                    if isinstance(answer, Exception):
-                        future.set_exception(answer)
+                for (statement, key), (ids, future) in wave.items():
+                    try:
+                        future.set_result(self._answer(statement, key, list(ids)))
+                    except Exception as error:
+                        future.set_exception(error)
                         future.exception()  # seen, even where whoever asked has gone
-                    else:
-                        future.set_result(answer)
         finally:
             self._running = None
 
-    async def _settle(self) -> None:
-        quiet, size = 0, -1
-        while quiet < _SETTLED_AFTER:
-            await asyncio.sleep(0)
-            now = sum(len(ids) for ids, _ in self._asked.values())
-            quiet, size = (quiet + 1, size) if now == size else (0, now)
-
-    def _answer(self, questions: list[tuple[str, str, list[str]]]) -> list[Grouped | Exception]:
-        answers: list[Grouped | Exception] = []
-        for statement, key, ids in questions:
-            try:
-                grouped: dict[str, list[Row]] = defaultdict(list)
-                with self._snapshot.held() as snapshot:  # the thread outlives a request that is cancelled
-                    for row in self._rows(snapshot, statement, ids):
-                        grouped[row[key]].append(row)
-                answers.append(grouped)
-            except Exception as error:
-                answers.append(error)
-        return answers
+    def _answer(self, statement: str, key: str, ids: list[str]) -> Grouped:
+        grouped: dict[str, list[Row]] = defaultdict(list)
+        for row in self._rows(self._snapshot, statement, ids):
+            grouped[row[key]].append(row)
+        return grouped
 
     def _rows(self, snapshot: Snapshot, statement: str, ids: list[str]) -> list[Row]:
         try:
@@ -104,11 +80,15 @@ class Reading:
 
     Attributes:
         lost: Names of what did not answer ("graph", "text", "vectors"); the answer is made without it.
+        budget: Values that the answer may still hold.
+        refused: Whether the query could not be begun.
     """
 
-    def __init__(self, snapshot: Snapshot, settings: Settings) -> None:
+    def __init__(self, snapshot: Snapshot, settings: Settings, budget: Budget) -> None:
         self.snapshot = snapshot
         self.settings = settings
+        self.budget = budget
+        self.refused = False
         self.lost: set[str] = set()
         waves = GraphWaves(snapshot, self.lost)
 
@@ -122,15 +102,13 @@ class Reading:
         def single(statement: str) -> DataLoader[str, Row | None]:
             async def load(ids: list[str]) -> list[Row | None]:
                 grouped = await waves.rows(statement, ids)
-                return [next(iter(grouped.get(id, ())), None) for id in ids]
+                return [{**grouped[id][0], "parent_id": self._parent(id)} if id in grouped else None for id in ids]
 
             return DataLoader(load)
 
         self.acts = single("acts_by_id")
         self.sections = single("sections_by_id")
         self.articles = single("articles_by_id")
-        self.following = single("next_articles")
-        self.preceding = single("previous_articles")
         self.contents = every("contents", "parent_id")
         self.cites = every("cites")
         self.cited_by = every("cited_by")
@@ -142,19 +120,10 @@ class Reading:
         """Return a loader of passages as the text index marked them; None where it leaves that to others."""
 
         async def load(ids: list[str]) -> list[Snippet | None]:
-            passages = await self.in_thread(lambda snapshot: snapshot.retriever.highlights(query, ids))
+            passages = self.snapshot.retriever.highlights(query, ids)
             return [passages.get(id) for id in ids]
 
         return DataLoader(load)
-
-    async def in_thread(self, work: Callable[[Snapshot], Result]) -> Result:
-        """Do work on the snapshot in a worker thread, where it does not hold up other requests."""
-
-        def held() -> Result:
-            with self.snapshot.held() as snapshot:
-                return work(snapshot)
-
-        return await asyncio.to_thread(held)
 
     def load(self, id: str) -> tuple[str, Awaitable[Row | None]] | None:
         """Return the label of what an identifier names, and its row to wait for; None where it names nothing."""
@@ -166,6 +135,22 @@ class Reading:
         if id in corpus.act_position:
             return "Act", self.acts.load(id)
         return None
+
+    def _parent(self, id: str) -> str | None:
+        """Return the section or act that a section or article stands in; None of an act."""
+        corpus = self.snapshot.corpus
+        article, section = corpus.article_position.get(id), corpus.section_position.get(id)
+        if article is not None:
+            return corpus.node_id(int(corpus.article_parent[article]))
+        return None if section is None else corpus.path_ids(section)[-2]
+
+    def beside(self, article: str, step: int) -> str | None:
+        """Return the article so many steps on in reading order; None beyond the end, or the beginning, of the act."""
+        corpus = self.snapshot.corpus
+        position = corpus.article_position[article]
+        other = position + step
+        same = 0 <= other < len(corpus.articles) and corpus.article_act[other] == corpus.article_act[position]
+        return corpus.articles[other] if same else None
 
     def knows(self, id: str) -> bool:
         """Return whether an identifier is of this release: a server's graph may hold newer law already."""

@@ -28,6 +28,23 @@ class PageInfo:
     end_cursor: str | None = strawberry.field(description="Cursor of the last edge; give it as `after` for the next page.")
 
 
+@graphql_type
+class Edge(Generic[Item]):
+    """An item of a list."""
+
+    cursor: str
+    node: Item
+
+
+@graphql_type
+class Connection(Generic[Item]):
+    """A page of a list."""
+
+    edges: list[Edge[Item]]
+    page_info: PageInfo
+    total_count: int = strawberry.field(description="Length of the whole list.")
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """The part of one list that a client asked for.
@@ -70,6 +87,12 @@ class Window:
     def page_of_all(self, whole: Sequence[Item]) -> "Page[Item]":
         """Return the page, from the whole list."""
         return self.page(whole[self.offset : self.offset + self.first + 1])
+
+
+def connection(page: "Page[object]", nodes: Sequence[Item | None], total: int) -> Connection[Item]:
+    """Return a page as a client sees it, without items that are gone."""
+    edges = [Edge(cursor=cursor, node=node) for (cursor, _), node in zip(page.items, nodes, strict=True) if node is not None]
+    return Connection(edges=edges, page_info=page.info, total_count=total)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,21 +7,20 @@ import strawberry
 from graphql import GraphQLError
 from graphql.validation import MaxIntrospectionDepthRule
 from strawberry.extensions import AddValidationRules, MaxTokensLimiter, SchemaExtension
-from strawberry.types.execution import ExecutionContext
+from strawberry.types.execution import ExecutionContext, ExecutionResult, PreExecutionError
 
 from api.graphql.described import graphql_field, graphql_type
 from api.graphql.law import Act, After, Article, First, Info, Node, Section, act_of, article_of, node_of
-from api.graphql.limits import Limits, PlainErrors, SelectionLimiter, cause
+from api.graphql.errors import cause, coded
+from api.graphql.limits import KnownDocuments, Limits, MeasuredExecution, SelectionLimiter
 from api.graphql.loaders import Reading
-from api.graphql.pagination import DEFAULT_PAGE
-from api.graphql.search import SearchConnection, SearchFilter, SimilarAct, answer, similar_acts
-from schema.errors import BadQuery, LexgraphError
+from api.graphql.pagination import DEFAULT_PAGE, Connection, Window, connection
+from api.graphql.search import SearchConnection, SearchFilter, SimilarActConnection, answer, similar_acts
+from schema.errors import LexgraphError
 from schema.identifiers import MAX_LENGTH, normal_number
 from search.modes import Mode
 
 _LOG = logging.getLogger(__name__)
-MOST_ACTS = 1000
-"""Acts that one field gives."""
 Number = Annotated[str, strawberry.argument(description='As it is cited: "L. 1234-9" and "L1234-9" are the same.')]
 
 
@@ -46,20 +45,20 @@ class Query:
         info: Info,
         jurisdiction: str | None = None,
         kind: str | None = None,
-        first: Annotated[int, strawberry.argument(description="At most so many, from 1 to 1000.")] = 100,
-        offset: Annotated[int, strawberry.argument(description="Acts that are passed over.")] = 0,
-    ) -> list[Act]:
+        first: First = DEFAULT_PAGE,
+        after: After = None,
+    ) -> Connection[Act] | None:
         """Acts, by identifier: of a jurisdiction, of a kind."""
-        if not 1 <= first <= MOST_ACTS or offset < 0:
-            raise BadQuery(f"not a page: {first} acts from {offset} on; at most {MOST_ACTS} at once")
+        window = Window.of(["acts", jurisdiction, kind], first, after, info.context.settings.max_page)
         corpus = info.context.snapshot.corpus
         found = [
             id
             for id, of_kind, of_jurisdiction in zip(corpus.acts, corpus.kinds, corpus.jurisdictions, strict=True)
             if kind in (None, of_kind) and jurisdiction in (None, of_jurisdiction)
         ]
-        rows = await info.context.acts.load_many(found[offset : offset + first])
-        return [act_of(row) for row in rows if row is not None]
+        page = window.page_of_all(found)
+        rows = await info.context.acts.load_many([id for _, id in page.items])
+        return connection(page, [None if row is None else act_of(row) for row in rows], len(found))
 
     @graphql_field
     async def similar_acts(
@@ -69,18 +68,20 @@ class Query:
         jurisdiction: Annotated[str | None, strawberry.argument(description="Only acts of this one.")] = None,
         kind: Annotated[str | None, strawberry.argument(description="Only acts of this one, e.g. `directive`.")] = None,
         first: First = DEFAULT_PAGE,
+        after: After = None,
         years_before: Annotated[
             float | None, strawberry.argument(description="At most so many years older than the act.")
         ] = None,
         years_after: Annotated[
             float | None, strawberry.argument(description="At most so many years younger than the act.")
         ] = None,
-    ) -> list[SimilarAct]:
+    ) -> SimilarActConnection | None:
         """Acts most like one, best first: those that may transpose a directive, and those that an act may transpose.
 
         Numbers and relations that the graph holds are not looked at.
         """
-        return await similar_acts(info.context, id, jurisdiction, kind, first, years_before, years_after)
+        only = {"jurisdiction": jurisdiction, "kind": kind, "years_before": years_before, "years_after": years_after}
+        return await similar_acts(info.context, id, only, first, after)
 
     @graphql_field
     async def section(self, info: Info, id: strawberry.ID) -> Section | None:
@@ -95,9 +96,14 @@ class Query:
         return found[0] if found else None
 
     @graphql_field
-    async def articles(self, info: Info, act: strawberry.ID, number: Number) -> list[Article]:
+    async def articles(
+        self, info: Info, act: strawberry.ID, number: Number, first: First = DEFAULT_PAGE, after: After = None
+    ) -> Connection[Article] | None:
         """All articles of an act that share a number, in reading order (annexes do)."""
-        return await _numbered(info.context, act, number)
+        window = Window.of(["articles", act, number], first, after, info.context.settings.max_page)
+        found = await _numbered(info.context, act, number)
+        page = window.page_of_all(found)
+        return connection(page, [article for _, article in page.items], len(found))
 
     @graphql_field
     async def search(
@@ -111,7 +117,7 @@ class Query:
         pooled: Annotated[
             bool, strawberry.argument(description="HYBRID: whether an article shares in what its section scores.")
         ] = True,
-    ) -> SearchConnection:
+    ) -> SearchConnection | None:
         """Articles that answer a question or match words, best first; the first 1,000 can be reached."""
         return await answer(info.context, query, mode, filter, first, after, pooled)
 
@@ -135,7 +141,19 @@ class Lacking(SchemaExtension):
 
 
 class LawSchema(strawberry.Schema):
-    """The schema, which logs what nobody expected and nothing else."""
+    """The schema: every error of an answer has a code; what nobody expected is logged, and nothing else."""
+
+    async def execute(self, *args: Any, **kwargs: Any) -> ExecutionResult:
+        """Answer a query; one that asks for too much, or takes too long, has one error and no data."""
+        result = await super().execute(*args, **kwargs)
+        reading = kwargs.get("context_value")
+        if isinstance(reading, Reading):
+            reading.refused = isinstance(result, PreExecutionError)
+            if reading.budget.error is not None:
+                return ExecutionResult(data=None, errors=[coded(GraphQLError("", original_error=reading.budget.error))])
+        if result.errors:
+            result.errors = [coded(error) for error in result.errors]
+        return result
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
         """Log errors that are this program's own, with where they came from."""
@@ -150,11 +168,12 @@ def make_schema(limits: Limits) -> LawSchema:
     return LawSchema(
         query=Query,
         types=[Act, Section, Article],
+        execution_context_class=MeasuredExecution,
         extensions=[
-            PlainErrors,
             Lacking,
             lambda: MaxTokensLimiter(max_token_count=limits.tokens),
-            lambda: SelectionLimiter(limits),
+            KnownDocuments,
             lambda: AddValidationRules([MaxIntrospectionDepthRule]),
+            lambda: SelectionLimiter(limits),
         ],
     )

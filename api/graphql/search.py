@@ -1,9 +1,10 @@
 """Search as GraphQL shows it: hits that say why they are there, page by page."""
 
-import asyncio
 import time
 from dataclasses import astuple
+from collections.abc import Mapping
 from datetime import date
+from typing import Any
 
 import strawberry
 from strawberry.dataloader import DataLoader
@@ -12,12 +13,11 @@ from api.graphql.described import graphql_field, graphql_input, graphql_type
 from api.graphql.law import Act, Article, act_of, article_of
 from api.graphql.loaders import Reading
 from api.graphql.pagination import PageInfo, Window
-from api.snapshot import Snapshot
 from schema.errors import BadQuery
 from schema.filter import Filter
-from search.acts.similar import SimilarAct as Found
+from search.acts.similar import MOST_ACTS, SimilarAct
 from search.modes import Mode
-from search.ranking.hits import Hit, Hits
+from search.ranking.hits import Hit
 from search.text.snippets import Snippet as Passage
 from search.text.snippets import snippet
 
@@ -52,7 +52,7 @@ class Place:
 
     list_name: str = strawberry.field(
         name="list",
-        description="`bm25`, `section`, `vector`, `questions`, `authority` or `hierarchical`; of acts, see `SimilarAct`.",
+        description="`bm25`, `section`, `vector`, `questions`, `authority` or `hierarchical`; of acts, see `SimilarActEdge`.",
     )
     rank: int = strawberry.field(description="From 1, among the articles that pass the filter.")
     score: float
@@ -94,8 +94,7 @@ class SearchEdge:
             text, language = self.node.text, self.node.language
             if text is None or language is None:  # while the graph is away (`api.graphql.degraded`)
                 return None
-            # Analysing a long article takes a while, which other requests need not wait for.
-            found = await asyncio.to_thread(snippet, text, self.query, language)
+            found = snippet(text, self.query, language)
         return Snippet(text=found.text, marks=[Mark(start=s, end=e) for s, e in found.marks], words=list(found.words))
 
 
@@ -127,11 +126,10 @@ async def answer(
     what = ["search", query.strip(), mode.value, *astuple(only), pooled]
     window = Window.of(what, first, after, reading.settings.max_page)
 
-    def search(snapshot: Snapshot) -> Hits:
-        return snapshot.retriever.search(query, mode, filter=only, first=window.first + 1, offset=window.offset, pooled=pooled)
-
     began = time.perf_counter()
-    hits = await reading.in_thread(search)
+    hits = reading.snapshot.retriever.search(
+        query, mode, filter=only, first=window.first + 1, offset=window.offset, pooled=pooled
+    )
     took_ms = (time.perf_counter() - began) * 1000
     reading.lost.update(hits.degraded)
     page = window.page(hits)
@@ -154,14 +152,15 @@ async def answer(
     )
 
 
-def _places(hit: Hit | Found) -> list[Place]:
+def _places(hit: Hit | SimilarAct) -> list[Place]:
     return [Place(list_name=name, rank=place.rank, score=place.score) for name, place in hit.places.items()]
 
 
 @graphql_type
-class SimilarAct:
+class SimilarActEdge:
     """An act that is much like another."""
 
+    cursor: str
     node: Act
     score: float = strawberry.field(description="Comparable within one answer only.")
     places: list[Place] = strawberry.field(
@@ -170,38 +169,32 @@ class SimilarAct:
     )
 
 
+@graphql_type
+class SimilarActConnection:
+    """A page of acts that are much like another, most like it first."""
+
+    edges: list[SimilarActEdge]
+    page_info: PageInfo
+    total_count: int
+
+
 async def similar_acts(
-    reading: Reading,
-    id: str,
-    jurisdiction: str | None,
-    kind: str | None,
-    first: int,
-    years_before: float | None,
-    years_after: float | None,
-) -> list[SimilarAct]:
-    """Return the acts most like one, best first.
+    reading: Reading, id: str, only: Mapping[str, Any], first: int, after: str | None
+) -> SimilarActConnection:
+    """Return a page of the acts most like one, best first, of those that ``only`` lets pass (`SimilarActs.similar`).
 
     Raises:
-        BadQuery: ``first`` is out of bounds, or a number of years is negative.
+        BadQuery: ``first`` is out of bounds, ``after`` is no cursor of this list, or a number of years is negative.
         NotFound: there is no such act.
         NotReady: the acts of this law are not indexed.
     """
-    if not 1 <= first <= reading.settings.max_page:
-        raise BadQuery(f"first: {first} is not between 1 and {reading.settings.max_page}")
-
-    def find(snapshot: Snapshot) -> list[Found]:
-        return snapshot.similar_acts.similar(
-            id, jurisdiction=jurisdiction, kind=kind, first=first, years_before=years_before, years_after=years_after
-        )
-
-    hits = await reading.in_thread(find)
-    rows = await reading.acts.load_many([hit.id for hit in hits])
-    return [
-        SimilarAct(
-            node=act_of(row),
-            score=hit.score,
-            places=_places(hit),
-        )
-        for hit, row in zip(hits, rows, strict=True)
+    window = Window.of(["similarActs", id, *only.values()], first, after, reading.settings.max_page)
+    hits = reading.snapshot.similar_acts.similar(id, first=MOST_ACTS, **only)
+    page = window.page_of_all(hits)
+    rows = await reading.acts.load_many([hit.id for _, hit in page.items])
+    edges = [
+        SimilarActEdge(cursor=cursor, node=act_of(row), score=hit.score, places=_places(hit))
+        for (cursor, hit), row in zip(page.items, rows, strict=True)
         if row is not None  # gone from a server's graph, where newer law is being loaded
     ]
+    return SimilarActConnection(edges=edges, page_info=page.info, total_count=len(hits))

@@ -7,6 +7,7 @@ readers go on with the release that they opened, and a half-written graph is nev
 
 import ctypes
 import fcntl
+import math
 import os
 import re
 import shutil
@@ -23,6 +24,7 @@ import ladybug
 from cypher.graph import CheckLock, Row, Statements, Table
 from cypher.migrations import MIGRATIONS, table_changes, table_of_edge, table_of_node
 from cypher.statements import one_by_one, statements
+from runtime.deadline import within
 from schema.errors import BadQuery, GraphBusy, GraphTooNew, LexgraphError, NotReady, QueryTimeout, StorageFull
 from schema.labels import EDGES, NODES, SCHEMA_VERSION, NodeLabel
 
@@ -86,15 +88,16 @@ class EmbeddedGraph:
         connection = getattr(self._local, "connection", None)
         if connection is None:
             connection = ladybug.Connection(self._database)
-            if self._timeout_ms:
-                connection.set_query_timeout(self._timeout_ms)
             self._local.connection = connection
             self._connections.append(connection)
         return connection
 
     def _run(self, cypher: str, parameters: Row) -> ladybug.QueryResult:
+        connection = self._connection()
+        if self._timeout_ms:
+            connection.set_query_timeout(math.ceil(1000 * within(self._timeout_ms / 1000)))
         with _plain_errors():
-            result = self._connection().execute(cypher, parameters)
+            result = connection.execute(cypher, parameters)
         return result[-1] if isinstance(result, list) else result
 
     def described(self) -> str:

@@ -20,6 +20,7 @@ from cypher.engines.neo4j_errors import Server, plain_errors
 from cypher.graph import Row
 from runtime.background_call import in_background
 from runtime.circuit_breaker import Breaker
+from runtime.deadline import within
 from schema.errors import BadQuery, QueryTimeout
 
 CONNECT_S = 5.0
@@ -152,18 +153,21 @@ class Connection:
         `GRACE_S` longer than the limit, which the server should have kept.
         """
 
+        limit_s = within(self._timeout_s)
+
         def work() -> Rows:
             with self._breaker.call(), plain_errors(self.server), self._session(neo4j.READ_ACCESS) as session:
-                return fetch(session, cypher, parameters, max_rows, self._timeout_s)
+                return fetch(session, cypher, parameters, max_rows, limit_s)
 
-        result = in_background("query with a limit", work, self._timeout_s + GRACE_S)
+        result = in_background("query with a limit", work, limit_s + GRACE_S)
 
         def answer() -> Rows:
             try:
                 return result()
             except TimeoutError:
                 error = QueryTimeout(f"{self.server.address}: no answer within the time limit (LEXGRAPH_QUERY_TIMEOUT_S)")
-                self._breaker.note(error)
+                if limit_s == self._timeout_s:  # a request that came to it late says nothing of the server
+                    self._breaker.note(error)
                 raise error from None
 
         return answer

@@ -38,7 +38,12 @@ class FetchFailed(LexgraphError):
 
 
 def fetch(package: Package, sources: Path) -> Path:
-    """Return the data folder of a package under ``sources``, fetched if it is not there yet.
+    """Return the data folder of a package under ``sources``, fetched as `fetch_whole` does."""
+    return fetch_whole(package, sources) / "data"
+
+
+def fetch_whole(package: Package, sources: Path) -> Path:
+    """Return the folder of a package under ``sources``, fetched if it is not there yet.
 
     The package is unpacked beside its place and moved there whole: an interrupted fetch leaves nothing.
 
@@ -67,7 +72,7 @@ def fetch(package: Package, sources: Path) -> Path:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise StorageFull(f"{sources}: {error.strerror}") from None
             raise FetchFailed(f"{sources}: {error.strerror}") from None
-    return place / "data"
+    return place
 
 
 def fetch_default_sources(sources: Path, *, progress: Progress = silent) -> list[Path]:

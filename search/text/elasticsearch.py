@@ -6,6 +6,7 @@ Queries are here; `search.text.elasticsearch_build` loads the law that they sear
 import hashlib
 import json
 import logging
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ import numpy as np
 from elasticsearch import ApiError, Elasticsearch
 
 from runtime.circuit_breaker import Breaker
+from runtime.deadline import within
 from schema.errors import BadSetting, NotReady
 from schema.filter import Filter
 from schema.settings import Settings
@@ -137,7 +139,7 @@ class ElasticText:
             QueryTimeout: It did not answer in time.
             NotReady: It lacks an index.
         """
-        limit = {"timeout": f"{int(self.errors.timeout_s * 1000)}ms"}
+        limit = {"timeout": f"{math.ceil(within(self.errors.timeout_s) * 1000)}ms"}
         searches: list[Fields] = []
         for index, body in bodies:
             # Statistics of all shards: scores are then those of one index, however it is spread.

@@ -15,7 +15,8 @@ import httpx
 import pytest
 import uvicorn
 
-from api.app import make_app, uvicorn_config
+from api.app import make_app
+from api.serving import uvicorn_config
 from cypher.engines.open import open_store
 from docker.neo4j_server import Neo4jServer
 from gnn.versions.active import active_model

@@ -20,10 +20,6 @@ BOOK_ONE = f"{BAKERS_ID}/partie-legislative/livre-ier"
 L111_1, L111_2, L111_3 = (f"{BAKERS_ID}/L111-{n}" for n in (1, 2, 3))
 
 
-def ids(nodes: list[dict[str, Any]]) -> list[str]:
-    return [node["id"] for node in nodes]
-
-
 def nodes(connection: dict[str, Any]) -> list[str]:
     return [edge["node"]["id"] for edge in connection["edges"]]
 
@@ -41,12 +37,18 @@ def test_an_act_shows_all_its_properties(client: TestClient) -> None:
 
 
 def test_all_acts_are_listed(client: TestClient) -> None:
-    assert ids(ask(client, "{ acts { id } }")["acts"]) == [BAKERS_ID, MILLERS_ID]
+    shown = ask(client, "{ acts { totalCount edges { node { id } } } }")["acts"]
+    assert (nodes(shown), shown["totalCount"]) == ([BAKERS_ID, MILLERS_ID], 2)
+    first = ask(client, "{ acts(first: 1) { edges { node { id } } pageInfo { endCursor hasNextPage } } }")["acts"]
+    assert (nodes(first), first["pageInfo"]["hasNextPage"]) == ([BAKERS_ID], True)
+    query = "query($after: String) { acts(first: 1, after: $after) { edges { node { id } } pageInfo { hasNextPage } } }"
+    second = ask(client, query, after=first["pageInfo"]["endCursor"])["acts"]
+    assert (nodes(second), second["pageInfo"]["hasNextPage"]) == ([MILLERS_ID], False)
 
 
 def test_a_section_shows_all_its_properties_and_its_place(client: TestClient) -> None:
     query = """query($id: ID!) { section(id: $id) {
-      id number heading level status validFrom validTo sourceId act { id } parent { id } ancestors { id } siblings { id }
+      id number heading level status validFrom validTo sourceId act { id } parent { id } ancestors { id } siblings { edges { node { id } } }
       contents { totalCount edges { node { __typename id } } }
       citedBy { totalCount edges { text start end kind node { id } } } } }"""
     section = ask(client, query, id=BOOK_ONE)["section"]
@@ -55,7 +57,7 @@ def test_a_section_shows_all_its_properties_and_its_place(client: TestClient) ->
         "validFrom": "1970-01-01", "validTo": None, "sourceId": "LEGISCTA000000000002", "act": {"id": BAKERS_ID},
         "parent": {"id": f"{BAKERS_ID}/partie-legislative"},
         "ancestors": [{"id": BAKERS_ID}, {"id": f"{BAKERS_ID}/partie-legislative"}],
-        "siblings": [{"id": f"{BAKERS_ID}/partie-legislative/livre-ii"}],
+        "siblings": {"edges": [{"node": {"id": f"{BAKERS_ID}/partie-legislative/livre-ii"}}]},
         "contents": {
             "totalCount": 3,
             "edges": [{"node": {"__typename": "Article", "id": id}} for id in (L111_1, L111_2, L111_3)],
@@ -70,7 +72,7 @@ def test_a_section_shows_all_its_properties_and_its_place(client: TestClient) ->
 def test_an_article_shows_all_its_properties_and_its_place(client: TestClient) -> None:
     query = """query($id: ID!) { node(id: $id) { __typename id ... on Article {
       number heading text language authority status validFrom validTo sourceId
-      act { title } parent { id ... on Section { heading } } ancestors { id } siblings { id } next { id } previous { id }
+      act { title } parent { id ... on Section { heading } } ancestors { id } siblings { edges { node { id } } } next { id } previous { id }
       cites { edges { text start end kind node { id } } } citedBy { edges { text node { id } } } } } }"""
     article = ask(client, query, id=L111_2)["node"]
     text = "La baguette pèse deux cent cinquante grammes, sous réserve de l'article L. 111-1."
@@ -79,7 +81,7 @@ def test_an_article_shows_all_its_properties_and_its_place(client: TestClient) -
         "authority": 0.15, "status": "VIGUEUR", "validFrom": "1970-01-01", "validTo": None, "sourceId": "LEGIARTI000000000002",
         "act": {"title": "Code de la boulangerie"}, "parent": {"id": BOOK_ONE, "heading": "Livre Ier : Du pain"},
         "ancestors": [{"id": BAKERS_ID}, {"id": f"{BAKERS_ID}/partie-legislative"}, {"id": BOOK_ONE}],
-        "siblings": [{"id": L111_1}, {"id": L111_3}], "next": {"id": L111_3}, "previous": {"id": L111_1},
+        "siblings": {"edges": [{"node": {"id": L111_1}}, {"node": {"id": L111_3}}]}, "next": {"id": L111_3}, "previous": {"id": L111_1},
         "cites": {
             "edges": [{"text": "article L. 111-1", "start": 64, "end": 80, "kind": "link", "node": {"id": L111_1}}],
         },
@@ -133,19 +135,20 @@ def test_an_article_is_found_by_its_number_however_it_is_written(client: TestCli
 
 def test_annexes_that_share_a_number_are_all_given_and_the_first_alone(client: TestClient) -> None:
     query = """query($act: ID!) { article(act: $act, number: "Annexe I") { id }
-      articles(act: $act, number: "Annexe I") { id text } }"""
+      articles(act: $act, number: "Annexe I") { edges { node { id text } } } }"""
     found = ask(client, query, act=BAKERS_ID)
-    assert [article["text"] for article in found["articles"]] == ["Pain | 250 g", "Modèle de registre du boulanger."]
-    assert found["article"]["id"] == found["articles"][0]["id"]
+    both = [edge["node"] for edge in found["articles"]["edges"]]
+    assert [article["text"] for article in both] == ["Pain | 250 g", "Modèle de registre du boulanger."]
+    assert found["article"]["id"] == both[0]["id"]
 
 
 def test_what_is_not_there_is_null(client: TestClient) -> None:
     query = """query($article: ID!, $act: ID!) {
       a: node(id: "fr/NOTHING/1") { id } b: act(id: "fr/NOTHING") { id } c: section(id: "fr/NOTHING/x") { id }
       d: article(act: $act, number: "L999") { id } e: article(act: "fr/NOTHING", number: "L1") { id }
-      f: articles(act: $act, number: "") { id } g: act(id: $article) { id } h: section(id: $article) { id } }"""
+      f: articles(act: $act, number: "") { edges { cursor } } g: act(id: $article) { id } h: section(id: $article) { id } }"""
     found = ask(client, query, article=L111_1, act=BAKERS_ID)
-    assert found == {**dict.fromkeys("abcdegh"), "f": []}
+    assert found == {**dict.fromkeys("abcdegh"), "f": {"edges": []}}
 
 
 def test_a_number_of_one_act_is_not_found_in_another(client: TestClient) -> None:
@@ -206,18 +209,23 @@ def test_what_acts_do_to_each_other_is_shown_from_both_ends(tmp_path: Path) -> N
     with open_graph(tmp_path) as graph:
         build_text_index(tmp_path, *read_corpus(graph), Bm25Options())
     query = """query($id: ID!, $types: [RelationType!]) { act(id: $id) {
-      relations(types: $types) { type basis evidence confidence act { id } } relatedBy(types: $types) { type act { id } } } }"""
+      relations(types: $types) { edges { node { type basis evidence confidence act { id } } } }
+      relatedBy(types: $types) { totalCount edges { node { type act { id } } } } } }"""
     with TestClient(make_app(Settings(home=tmp_path), no_model)) as client:
         shown = ask(client, query, id=first)["act"]
-        assert [(r["type"], r["act"]["id"], r["basis"], r["confidence"]) for r in shown["relations"]] == [
+        relations = [edge["node"] for edge in shown["relations"]["edges"]]
+        assert [(r["type"], r["act"]["id"], r["basis"], r["confidence"]) for r in relations] == [
             ("AMENDS", second, "metadata", 1.0),
             ("CITES", third, "metadata", 1.0),
         ]
-        assert shown["relations"][1]["evidence"] == f"cites: {eli.format(3)}"
-        assert shown["relatedBy"] == []
-        assert ask(client, query, id=first, types=["CITES"])["act"]["relations"] == shown["relations"][1:]
+        assert relations[1]["evidence"] == f"cites: {eli.format(3)}"
+        assert shown["relatedBy"] == {"totalCount": 0, "edges": []}
+        assert ask(client, query, id=first, types=["CITES"])["act"]["relations"]["edges"] == shown["relations"]["edges"][1:]
         for other, type in ((second, "AMENDS"), (third, "CITES")):
-            assert ask(client, query, id=other)["act"]["relatedBy"] == [{"type": type, "act": {"id": first}}]
+            assert ask(client, query, id=other)["act"]["relatedBy"] == {
+                "totalCount": 1,
+                "edges": [{"node": {"type": type, "act": {"id": first}}}],
+            }
 
 
 def test_an_article_reads_on_a_day_as_it_read_on_that_day(tmp_path: Path) -> None:

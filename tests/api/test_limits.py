@@ -31,7 +31,7 @@ def test_depth_is_counted_through_fragments(client: TestClient) -> None:
 
 
 def test_aliases_are_counted(client: TestClient) -> None:
-    query = "{ " + " ".join(f"a{i}: acts {{ id }}" for i in range(31)) + " }"
+    query = "{ " + " ".join(f"a{i}: acts {{ totalCount }}" for i in range(31)) + " }"
     assert refusal(client, query)[0] == "the query has 31 aliases; at most 30 are answered"
 
 
@@ -82,7 +82,7 @@ def test_the_ide_is_served_to_browsers(client: TestClient) -> None:
 
 def test_a_long_body_is_refused(tiny_home: Path) -> None:
     with TestClient(make_app(Settings(home=tiny_home), no_model, Limits(body_bytes=1000))) as client:
-        body = b'{"query": "{ acts { id } }"}'
+        body = b'{"query": "{ acts { totalCount } }"}'
         for content in (body.ljust(1001), iter([body.ljust(500), b" " * 500, b" "])):
             refused = client.post("/graphql", content=content, headers={"content-type": "application/json"})
             assert refused.status_code == 413
@@ -105,8 +105,8 @@ def test_a_long_body_is_refused(tiny_home: Path) -> None:
         b'{"query": ""}',
         b"\xff\xfe",
         b"[" * 100_000,
-        b'{"query": "{ acts { id } }", "operationName": []}',
-        b'{"query": "{ acts { id } }", "variables": 1}',
+        b'{"query": "{ acts { totalCount } }", "operationName": []}',
+        b'{"query": "{ acts { totalCount } }", "variables": 1}',
     ],
 )
 def test_a_body_that_is_no_query_is_the_clients_error(client: TestClient, body: bytes) -> None:
@@ -123,7 +123,7 @@ def test_an_error_that_nobody_expected_is_logged_and_not_shown(
 
     monkeypatch.setattr(EmbeddedGraph, "rows", broken)
     with caplog.at_level(logging.ERROR):
-        response = client.post("/graphql", json={"query": "{ acts { id } }"})
+        response = client.post("/graphql", json={"query": "{ acts { totalCount } }"})
     assert response.json()["errors"][0]["message"] == "internal error"
     assert response.json()["errors"][0]["extensions"] == {"code": "Internal"}
     assert "secret" not in response.text
@@ -139,7 +139,7 @@ def test_errors_of_clients_are_not_logged(client: TestClient, caplog: pytest.Log
 
 
 def test_a_mistyped_field_is_named(client: TestClient) -> None:
-    assert "Cannot query field 'titel' on type 'Act'" in answer(client, "{ acts { titel } }")["errors"][0]["message"]
+    assert "Cannot query field 'titel' on type 'Act'" in answer(client, "{ acts { edges { node { titel } } } }")["errors"][0]["message"]
 
 
 def test_serving_loads_nothing_that_only_training_needs() -> None:

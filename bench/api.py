@@ -1,0 +1,199 @@
+"""A page of ten hits: as a Python call, over GraphQL, and from a bare handler that returns the same JSON; then under load.
+
+Needs a trained model: ``make demo`` first. Servers are processes of their own, started as a user starts them; the clients
+share this one.
+"""
+
+import http.client
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bench.reporting import Figures
+from bench.serve import ASKED, QUERY
+from cli.hits import described_hits
+from cypher.graph import Graph
+from gnn.versions.active import active_model
+from runtime.progress import silent
+from schema.errors import NotReady
+from schema.settings import load_settings
+from search.modes import Mode
+from search.retrieval import Retriever
+
+ROOT = Path(__file__).resolve().parent.parent
+CLIENTS = 32
+ROUNDS = 150
+_LOOK_S = 0.05
+EXPLAINED = {
+    "python_ms": "the page as a dict by a Python call, median",
+    "graphql_ms": "the page over HTTP, one client on a kept connection, median",
+    "bare_ms": "the same bytes from a bare Starlette handler, median",
+    "rps_32": "requests a second, 32 clients, one process",
+    "rps_32_workers2": "the same, two processes",
+    "healthz_p99_ms_under_load": "/healthz beside these clients, 99th percentile",
+    "errors": "answers of all of them that were none",
+}
+
+
+class Client:
+    """One kept connection to a server."""
+
+    def __init__(self, address: str) -> None:
+        host, _, port = address.removeprefix("http://").partition(":")
+        self._connection = http.client.HTTPConnection(host, int(port), timeout=60)
+
+    def get(self, path: str) -> bytes:
+        """Return the body at a path; an answer that is none raises NotReady."""
+        self._connection.request("GET", path)
+        return self._read()
+
+    def ask(self, text: str) -> bytes:
+        """Return the answer to a search, as bytes."""
+        body = json.dumps({"query": QUERY % json.dumps(text)}).encode()
+        self._connection.request("POST", "/graphql", body, {"Content-Type": "application/json"})
+        answer = self._read()
+        if b'"errors"' in answer:
+            raise NotReady(f"no hits: {answer[:300]!r}")
+        return answer
+
+    def _read(self) -> bytes:
+        response = self._connection.getresponse()
+        body = response.read()
+        if response.status != 200:
+            raise NotReady(f"HTTP {response.status}: {body[:300]!r}")
+        return body
+
+
+def measure(*, seconds: float = 10) -> Figures:
+    """Measure; ``seconds`` is how long each load lasts."""
+    figures: dict[str, float] = {"python_ms": _of_calls()}
+    with serving() as address:
+        client = Client(address)
+        page = client.ask(ASKED[0])
+        figures["graphql_ms"] = _median_ms(lambda i: client.ask(ASKED[i % len(ASKED)]))
+        rps, errors, healthz = load(address, seconds)
+    with _bare(page) as address:
+        bare = Client(address)
+        figures["bare_ms"] = _median_ms(lambda i: bare.get("/"))
+    with serving("--processes", "2") as address:
+        rps_2, errors_2, _ = load(address, seconds)
+    figures |= {"rps_32": rps, "rps_32_workers2": rps_2}
+    figures |= {"healthz_p99_ms_under_load": float(np.percentile(healthz, 99)), "errors": errors + errors_2}
+    return Figures("API", figures, EXPLAINED)
+
+
+def load(address: str, seconds: float) -> tuple[float, int, Sequence[float]]:
+    """Ask with 32 clients for a while: answers a second, errors, and milliseconds that ``/healthz`` took beside them."""
+    until = time.perf_counter() + seconds
+    rounds = count()
+
+    def ask_on(_: int) -> tuple[int, int]:
+        client, answered, errors = Client(address), 0, 0
+        while time.perf_counter() < until:
+            try:
+                client.ask(ASKED[next(rounds) % len(ASKED)])
+                answered += 1
+            except (OSError, http.client.HTTPException, NotReady):
+                client, errors = Client(address), errors + 1
+        return answered, errors
+
+    def look_on() -> list[float]:
+        client, times = Client(address), []
+        while time.perf_counter() < until:
+            began = time.perf_counter()
+            client.get("/healthz")
+            times.append(1000 * (time.perf_counter() - began))
+            time.sleep(_LOOK_S)
+        return times
+
+    with ThreadPoolExecutor(CLIENTS + 1) as threads:
+        looking = threads.submit(look_on)
+        counts = list(threads.map(ask_on, range(CLIENTS)))
+        return sum(n for n, _ in counts) / seconds, sum(n for _, n in counts), looking.result()
+
+
+def _of_calls() -> float:
+    """Median milliseconds of a search whose hits are described as the command line does."""
+    from cli.workspace import Home
+
+    home = Home(load_settings(), silent)
+    with home.graph() as graph:
+        index = home.index(graph)
+        model = active_model(home.path, graph, index.corpus, home.settings.threads, home.settings.models)
+        retriever = Retriever(index, model)
+        return _median_ms(lambda i: _described(graph, retriever, ASKED[i % len(ASKED)]))
+
+
+def _described(graph: Graph, retriever: Retriever, text: str) -> list[dict[str, Any]]:
+    return described_hits(graph, retriever, retriever.search(text, Mode.HYBRID, first=10), text)
+
+
+def _median_ms(call: Callable[[int], object]) -> float:
+    times: list[float] = []
+    for i in range(ROUNDS):
+        began = time.perf_counter()
+        call(i)
+        times.append(1000 * (time.perf_counter() - began))
+    return float(np.median(times))
+
+
+@contextmanager
+def serving(*options: str, root: Path = ROOT) -> Generator[str]:
+    """Start `lexgraph serve` of a checkout with options: its address."""
+    command = [sys.executable, str(root / "lexgraph.py"), "serve", "--port", "0", *options]
+    with _process(command, "Serving on ") as line:
+        yield line.split()[2].removesuffix("/graphql")
+
+
+@contextmanager
+def _bare(page: bytes) -> Generator[str]:
+    """Start a bare handler that returns a page: its address."""
+    command = [sys.executable, "-m", "bench.api"]
+    with _process(command, "Bare on ", page) as line:
+        yield line.split()[2]
+
+
+@contextmanager
+def _process(command: list[str], announced: str, given: bytes | None = None) -> Generator[str]:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None and server.stdin is not None
+            if given is not None:
+                server.stdin.write(given.decode())
+            server.stdin.close()
+            line = next((line for line in server.stderr if line.startswith(announced)), None)
+            if line is None:
+                raise NotReady("the server did not start: run `make demo` first")
+            yield line
+        finally:
+            server.terminate()
+
+
+def serve_bare() -> None:
+    """Return what comes on standard input at every request, until interrupted."""
+    from api.serving import listen, serve_app
+
+    page = sys.stdin.buffer.read()
+
+    async def same(request: Request) -> Response:
+        return Response(page, media_type="application/json")
+
+    listening, address = listen("127.0.0.1", 0)
+    serve_app(Starlette(routes=[Route("/", same)]), listening, "warning", lambda: print(f"Bare on {address}", file=sys.stderr, flush=True))
+
+
+if __name__ == "__main__":
+    serve_bare()
