@@ -1,4 +1,4 @@
-"""The HTTP app: GraphQL, whether it is alive and ready, and its figures."""
+"""The HTTP app: GraphQL, the probes beside it, and what goes around both."""
 
 import asyncio
 import sys
@@ -9,18 +9,16 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
-from api.graphiql import WELCOME, ide_files
+from api.graphiql import ide_files
 from api.graphql.endpoint import GraphQLEndpoint
 from api.graphql.limits import Limits
-from api.metrics import CONTENT_TYPE, Metrics
+from api.metrics import Metrics
 from api.middleware import BodyLimit, Envelope
+from api.probes import probes
 from api.snapshot import LoadModel, SnapshotHolder
 from api.workers import Workers
-from schema.errors import NotReady
 from schema.settings import Settings
 
 _SWITCH_S = 0.001
@@ -50,33 +48,9 @@ def make_app(settings: Settings, load_model: LoadModel, limits: Limits = Limits(
             workers.close()
             await asyncio.to_thread(holder.close)
 
-    async def home(request: Request) -> Response:
-        return HTMLResponse(WELCOME)
-
-    async def alive(request: Request) -> Response:
-        return PlainTextResponse("alive\n")
-
-    async def ready(request: Request) -> Response:
-        # Ready as long as something answers: a server that is away, and law that is being loaded, are so for all who
-        # ask, and taking them all out of service would leave nobody. `reason` says why the newest law is not served.
-        answer: dict[str, object] = {"ready": False, "reason": holder.reason, "graph": None, "model": None, "away": holder.away}
-        with suppress(NotReady), holder.use() as snapshot:
-            answer["graph"], answer["model"] = snapshot.corpus.sha256, snapshot.model_id
-            answer["ready"] = True
-        return JSONResponse(answer, status_code=200 if answer["ready"] else 503)
-
-    async def figures(request: Request) -> Response:
-        law = model = None
-        with suppress(NotReady), holder.use() as snapshot:
-            law, model = snapshot.corpus.sha256, snapshot.model_id
-        return Response(metrics.text(law, model), headers={"content-type": CONTENT_TYPE})
-
     app = Starlette(
         routes=[
-            Route("/", home),
-            Route("/healthz", alive),
-            Route("/readyz", ready),
-            Route("/metrics", figures),
+            *probes(holder, metrics),
             Route("/graphql", GraphQLEndpoint(holder, settings, limits, workers)),
             Mount("/graphiql", ide_files(settings.home)),
         ],

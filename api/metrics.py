@@ -25,7 +25,9 @@ class Metrics:
             ("lexgraph_requests_waiting", "Requests that wait for a thread.", lambda: workers.waiting),
         ):
             Gauge(name, what, registry=self._registry).set_function(read)
-        self._release = Gauge("lexgraph_release", "The law and the model that are served.", ("law", "model"), registry=self._registry)
+        self._release = Gauge(
+            "lexgraph_release", "The law and the model that are served.", ("law", "model"), registry=self._registry
+        )
 
     def note(self, path: str, status: int, took_s: float) -> None:
         """Count a request; paths that nobody serves are one."""

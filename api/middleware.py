@@ -1,4 +1,4 @@
-"""What goes around every request: a limit to its body, headers that protect the reader, an identifier, a line in the log."""
+"""The envelope of every request: a limit to its body, headers that protect the reader, an identifier, a line in the log."""
 
 import asyncio
 import logging

@@ -170,7 +170,8 @@ def _bare(page: bytes) -> Generator[str]:
 def _process(command: list[str], announced: str, given: bytes | None = None) -> Generator[str]:
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.PIPE, text=True) as server:
         try:
-            assert server.stderr is not None and server.stdin is not None
+            assert server.stderr is not None
+            assert server.stdin is not None
             if given is not None:
                 server.stdin.write(given.decode())
             server.stdin.close()
@@ -192,7 +193,12 @@ def serve_bare() -> None:
         return Response(page, media_type="application/json")
 
     listening, address = listen("127.0.0.1", 0)
-    serve_app(Starlette(routes=[Route("/", same)]), listening, "warning", lambda: print(f"Bare on {address}", file=sys.stderr, flush=True))
+    serve_app(
+        Starlette(routes=[Route("/", same)]),
+        listening,
+        "warning",
+        lambda: print(f"Bare on {address}", file=sys.stderr, flush=True),
+    )
 
 
 if __name__ == "__main__":

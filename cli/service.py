@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cli import steps
-from cli.output import err, say
+from cli.output import say
 from cli.workspace import Home, law_of
 
 app = typer.Typer()

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route, Router
-from starlette.requests import Request
 
 _OWN = Path(__file__).parent
 _FOLDER = "graphiql"
@@ -15,10 +15,6 @@ FILES = {
 }
 """Packages on npm, with the files of each that the page loads."""
 _KEPT_S = 86_400
-WELCOME = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Lexgraph</title>'
-    '<p>Lexgraph. Ask at <a href="/graphql">/graphql</a>.</p></html>'
-)
 
 
 def editor_folder(home: Path) -> Path:
@@ -29,7 +25,9 @@ def editor_folder(home: Path) -> Path:
 def ide_page(home: Path) -> Response:
     """Return the page of the editor, or a plain one where its files were not fetched."""
     whole = all((editor_folder(home) / Path(file).name).is_file() for files in FILES.values() for file in files)
-    return FileResponse(_OWN / ("index.html" if whole else "missing.html"), headers={"vary": "Accept", "cache-control": "no-cache"})
+    return FileResponse(
+        _OWN / ("index.html" if whole else "missing.html"), headers={"vary": "Accept", "cache-control": "no-cache"}
+    )
 
 
 def ide_files(home: Path) -> Router:

@@ -13,7 +13,6 @@ from cypher.graph import Row
 from schema.identifiers import section_number
 from schema.labels import properties_of
 from schema.records import Act, Article, Section
-from search.corpus.corpus import Corpus
 from search.text.index import TextIndex
 
 _Ids = Sequence[str]

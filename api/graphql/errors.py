@@ -1,10 +1,8 @@
 """Errors as clients see them: a message that says what to mend, and a code to act on."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from graphql import GraphQLError, GraphQLSyntaxError
-from strawberry.extensions import SchemaExtension
 
 from schema.errors import BadQuery, LexgraphError
 
@@ -40,18 +38,6 @@ def coded(error: GraphQLError) -> GraphQLError:
     elif not code:
         # What is wrong with a query before it runs has places in it and no path; a variable's value has neither.
         code = BadQuery.__name__ if error.path or message.startswith("Variable ") else "Validation"
-    return GraphQLError(message, nodes=error.nodes, source=error.source, positions=error.positions, path=error.path, extensions={"code": code})
-
-
-class CodedErrors(SchemaExtension):
-    """Gives every error of an answer its code, and notes requests that could not be begun."""
-
-    def on_operation(self) -> Iterator[None]:
-        """Look at the errors when all is done."""
-        yield
-        context = self.execution_context
-        if context.pre_execution_errors:
-            context.context.refused = True
-        result = context.result
-        if result is not None and getattr(result, "errors", None):
-            result.errors = [coded(error) for error in result.errors]
+    return GraphQLError(
+        message, nodes=error.nodes, source=error.source, positions=error.positions, path=error.path, extensions={"code": code}
+    )

@@ -170,7 +170,7 @@ class Act(Node, Dated):
     ) -> Connection[Relation]:
         """Effects of this act on others that the graph holds."""
         rows = [row | {"other": row["target"]} for row in await info.context.relations.load(self.id)]
-        return await _relations(info.context, ["relations", self.id, types], rows, first, after)
+        return await _relations(info.context, ["relations", self.id], rows, types, (first, after))
 
     @graphql_field
     async def related_by(
@@ -178,7 +178,7 @@ class Act(Node, Dated):
     ) -> Connection[Relation]:
         """Effects of others on this act: they transpose, amend, repeal it."""
         rows = await info.context.related_by.load(self.id)
-        return await _relations(info.context, ["relatedBy", self.id, types], rows, first, after)
+        return await _relations(info.context, ["relatedBy", self.id], rows, types, (first, after))
 
     @graphql_field
     async def cited_by(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitedByConnection:
@@ -333,15 +333,13 @@ async def _article(reading: Reading, id: str | None) -> Article | None:
 
 
 async def _relations(
-    reading: Reading, field: list[object], rows: list[Row], first: int, after: str | None
+    reading: Reading, field: list[str], rows: list[Row], types: list[RelationType] | None, page: tuple[int, str | None]
 ) -> Connection[Relation]:
-    window = Window.of(field, first, after, reading.settings.max_page)
-    types = field[-1]
-    wanted = [
-        row for row in rows if (types is None or RelationType(row["type"]) in types) and reading.knows(row["other"])
-    ]
-    page = window.page_of_all(wanted)
-    acts = await _named(reading, [row["other"] for _, row in page.items])
+    """Return a page, ``first`` and ``after``, of what one act does to another."""
+    window = Window.of([*field, types], *page, reading.settings.max_page)
+    wanted = [row for row in rows if (types is None or RelationType(row["type"]) in types) and reading.knows(row["other"])]
+    shown = window.page_of_all(wanted)
+    acts = await _named(reading, [row["other"] for _, row in shown.items])
     relations = [
         Relation(
             type=RelationType(row["type"]),
@@ -352,18 +350,16 @@ async def _relations(
         )
         if isinstance(act, Act)
         else None
-        for (_, row), act in zip(page.items, acts, strict=True)
+        for (_, row), act in zip(shown.items, acts, strict=True)
     ]
-    return connection(page, relations, len(wanted))
+    return connection(shown, relations, len(wanted))
 
 
 def _wording(row: Row) -> Wording:
     return Wording(**_values(Wording, row, {}))
 
 
-async def _provisions(
-    reading: Reading, field: list[object], parent: str, first: int, after: str | None
-) -> Connection[Provision]:
+async def _provisions(reading: Reading, field: list[str], parent: str, first: int, after: str | None) -> Connection[Provision]:
     """Return a page of what stands in a section or act, without the one whose neighbours are asked for."""
     window = Window.of(field, first, after, reading.settings.max_page)
     rows = [row for row in await reading.contents.load(parent) if reading.knows(row["id"]) and row["id"] != field[-1]]

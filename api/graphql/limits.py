@@ -131,7 +131,9 @@ class _Measure:
 def _paged(schema: BaseSchema) -> frozenset[str]:
     """Return the names of the fields that give pages."""
     types = schema._schema.type_map.values()  # pyright: ignore[reportAttributeAccessIssue]  # strawberry has no other way
-    fields = [item for kind in types if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType) for item in kind.fields.items()]
+    fields = [
+        item for kind in types if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType) for item in kind.fields.items()
+    ]
     return frozenset(name for name, field in fields if get_named_type(field.type).name.endswith("Connection"))
 
 

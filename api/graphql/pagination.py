@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import strawberry
 
@@ -89,7 +89,7 @@ class Window:
         return self.page(whole[self.offset : self.offset + self.first + 1])
 
 
-def connection(page: "Page[object]", nodes: Sequence[Item | None], total: int) -> Connection[Item]:
+def connection(page: "Page[Any]", nodes: Sequence[Item | None], total: int) -> Connection[Item]:
     """Return a page as a client sees it, without items that are gone."""
     edges = [Edge(cursor=cursor, node=node) for (cursor, _), node in zip(page.items, nodes, strict=True) if node is not None]
     return Connection(edges=edges, page_info=page.info, total_count=total)

@@ -10,8 +10,8 @@ from strawberry.extensions import AddValidationRules, MaxTokensLimiter, SchemaEx
 from strawberry.types.execution import ExecutionContext, ExecutionResult, PreExecutionError
 
 from api.graphql.described import graphql_field, graphql_type
-from api.graphql.law import Act, After, Article, First, Info, Node, Section, act_of, article_of, node_of
 from api.graphql.errors import cause, coded
+from api.graphql.law import Act, After, Article, First, Info, Node, Section, act_of, article_of, node_of
 from api.graphql.limits import KnownDocuments, Limits, MeasuredExecution, SelectionLimiter
 from api.graphql.loaders import Reading
 from api.graphql.pagination import DEFAULT_PAGE, Connection, Window, connection
@@ -61,7 +61,7 @@ class Query:
         return connection(page, [None if row is None else act_of(row) for row in rows], len(found))
 
     @graphql_field
-    async def similar_acts(
+    async def similar_acts(  # noqa: PLR0913 (arguments of the field)
         self,
         info: Info,
         id: strawberry.ID,

@@ -1,8 +1,8 @@
 """Search as GraphQL shows it: hits that say why they are there, page by page."""
 
 import time
-from dataclasses import astuple
 from collections.abc import Mapping
+from dataclasses import astuple
 from datetime import date
 from typing import Any
 
@@ -13,7 +13,6 @@ from api.graphql.described import graphql_field, graphql_input, graphql_type
 from api.graphql.law import Act, Article, act_of, article_of
 from api.graphql.loaders import Reading
 from api.graphql.pagination import PageInfo, Window
-from schema.errors import BadQuery
 from schema.filter import Filter
 from search.acts.similar import MOST_ACTS, SimilarAct
 from search.modes import Mode
@@ -178,9 +177,7 @@ class SimilarActConnection:
     total_count: int
 
 
-async def similar_acts(
-    reading: Reading, id: str, only: Mapping[str, Any], first: int, after: str | None
-) -> SimilarActConnection:
+async def similar_acts(reading: Reading, id: str, only: Mapping[str, Any], first: int, after: str | None) -> SimilarActConnection:
     """Return a page of the acts most like one, best first, of those that ``only`` lets pass (`SimilarActs.similar`).
 
     Raises:

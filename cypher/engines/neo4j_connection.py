@@ -152,7 +152,6 @@ class Connection:
         A reader with a limit does not try again while the server is away. The answer raises QueryTimeout when it took
         `GRACE_S` longer than the limit, which the server should have kept.
         """
-
         limit_s = within(self._timeout_s)
 
         def work() -> Rows:

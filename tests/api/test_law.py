@@ -48,7 +48,8 @@ def test_all_acts_are_listed(client: TestClient) -> None:
 
 def test_a_section_shows_all_its_properties_and_its_place(client: TestClient) -> None:
     query = """query($id: ID!) { section(id: $id) {
-      id number heading level status validFrom validTo sourceId act { id } parent { id } ancestors { id } siblings { edges { node { id } } }
+      id number heading level status validFrom validTo sourceId act { id } parent { id } ancestors { id }
+      siblings { edges { node { id } } }
       contents { totalCount edges { node { __typename id } } }
       citedBy { totalCount edges { text start end kind node { id } } } } }"""
     section = ask(client, query, id=BOOK_ONE)["section"]
@@ -72,7 +73,8 @@ def test_a_section_shows_all_its_properties_and_its_place(client: TestClient) ->
 def test_an_article_shows_all_its_properties_and_its_place(client: TestClient) -> None:
     query = """query($id: ID!) { node(id: $id) { __typename id ... on Article {
       number heading text language authority status validFrom validTo sourceId
-      act { title } parent { id ... on Section { heading } } ancestors { id } siblings { edges { node { id } } } next { id } previous { id }
+      act { title } parent { id ... on Section { heading } } ancestors { id }
+      siblings { edges { node { id } } } next { id } previous { id }
       cites { edges { text start end kind node { id } } } citedBy { edges { text node { id } } } } } }"""
     article = ask(client, query, id=L111_2)["node"]
     text = "La baguette pèse deux cent cinquante grammes, sous réserve de l'article L. 111-1."
@@ -81,7 +83,8 @@ def test_an_article_shows_all_its_properties_and_its_place(client: TestClient) -
         "authority": 0.15, "status": "VIGUEUR", "validFrom": "1970-01-01", "validTo": None, "sourceId": "LEGIARTI000000000002",
         "act": {"title": "Code de la boulangerie"}, "parent": {"id": BOOK_ONE, "heading": "Livre Ier : Du pain"},
         "ancestors": [{"id": BAKERS_ID}, {"id": f"{BAKERS_ID}/partie-legislative"}, {"id": BOOK_ONE}],
-        "siblings": {"edges": [{"node": {"id": L111_1}}, {"node": {"id": L111_3}}]}, "next": {"id": L111_3}, "previous": {"id": L111_1},
+        "siblings": {"edges": [{"node": {"id": L111_1}}, {"node": {"id": L111_3}}]},
+        "next": {"id": L111_3}, "previous": {"id": L111_1},
         "cites": {
             "edges": [{"text": "article L. 111-1", "start": 64, "end": 80, "kind": "link", "node": {"id": L111_1}}],
         },

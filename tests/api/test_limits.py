@@ -139,7 +139,10 @@ def test_errors_of_clients_are_not_logged(client: TestClient, caplog: pytest.Log
 
 
 def test_a_mistyped_field_is_named(client: TestClient) -> None:
-    assert "Cannot query field 'titel' on type 'Act'" in answer(client, "{ acts { edges { node { titel } } } }")["errors"][0]["message"]
+    assert (
+        "Cannot query field 'titel' on type 'Act'"
+        in answer(client, "{ acts { edges { node { titel } } } }")["errors"][0]["message"]
+    )
 
 
 def test_serving_loads_nothing_that_only_training_needs() -> None:

@@ -16,8 +16,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.app import make_app
-from api.graphql.loaders import GraphWaves
-from api.snapshot import SnapshotHolder, open_snapshot
+from api.snapshot import SnapshotHolder
 from cypher.engines.ladybug import EmbeddedStore, open_graph, release
 from cypher.graph import Graph
 from ingest.readers.legi import FILE_PATTERN
