@@ -329,9 +329,12 @@ def export_dump(graph: "Graph", file: Path | None) -> None:
 
 def query(home: Home, statement: str, parameters: Sequence[str]) -> "Table":
     """Run a free Cypher query with parameters written as ``name=value``."""
-    settings = home.settings
+    from cypher.read_only import reading_statement
+
+    settings, given = home.settings, dict(map(_parameter, parameters))
     with home.graph(settings.query_timeout_s) as graph:
-        return graph.query(statement, dict(map(_parameter, parameters)), settings.cypher_max_rows)
+        reading_statement(statement, graph.engine).check(given)
+        return graph.query(statement, given, settings.cypher_max_rows)
 
 
 def _parameter(text: str) -> tuple[str, Any]:

@@ -72,9 +72,8 @@ class GraphQLEndpoint(GraphQL[Reading | None, None]):
         except NotReady as error:
             return refusal(error, error.http_status)
         except HTTPException as error:
-            return JSONResponse(
-                {"errors": [problem(error.reason, CODE_OF_STATUS.get(error.status_code, "BadRequest"))]}, error.status_code
-            )
+            status, reason = _refused(error)
+            return JSONResponse({"errors": [problem(reason, CODE_OF_STATUS.get(status, "BadRequest"))]}, status)
         if _GRAPHQL_RESPONSE in request.headers.get("accept", ""):
             response.headers["content-type"] = f"{_GRAPHQL_RESPONSE}; charset=utf-8"
             if reading.refused:  # GraphQL over HTTP, 6.4.2: a request that could not be begun
@@ -111,6 +110,15 @@ def refusal(error: LexgraphError, status: int) -> Response:
     """Return the answer to a request that was not worked on, or not to its end."""
     headers = {"retry-after": str(_RETRY_AFTER_S)} if status == 503 else None
     return JSONResponse({"data": None, "errors": [problem(str(error), type(error).__name__)]}, status, headers)
+
+
+def _refused(error: HTTPException) -> tuple[int, str]:
+    """Return status and message of a request that is none."""
+    if error.status_code == 404:  # GET without a query, from a program: a browser has been given the page
+        return 400, "No GraphQL query found in the request"
+    if error.reason == "Unsupported content type":
+        return 415, "The body is not application/json"
+    return error.status_code, error.reason
 
 
 def _has_surrogates(text: str) -> bool:
