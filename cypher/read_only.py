@@ -15,39 +15,11 @@ from schema.errors import BadQuery
 
 _BEGINNING = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN", "CALL"})
 """Keywords that a statement, a subquery and a part of a union may begin with."""
-_BETWEEN = _BEGINNING | frozenset(
-    [
-        "WHERE",
-        "ORDER",
-        "SKIP",
-        "OFFSET",
-        "LIMIT",
-        "AS",
-        "UNION",
-        "YIELD",
-        "FOR",
-        "SEARCH",
-        "INDEX",
-        "IN",
-        "SCORE",
-        "AND",
-        "OR",
-        "XOR",
-        "NOT",
-        "STARTS",
-        "ENDS",
-        "CONTAINS",
-        "IS",
-        "WHEN",
-        "THEN",
-        "ELSE",
-        "END",
-        "ASC",
-        "ASCENDING",
-        "DESC",
-        "DESCENDING",
-    ]
-)
+_BETWEEN = _BEGINNING | {
+    *("WHERE", "ORDER", "SKIP", "OFFSET", "LIMIT", "AS", "UNION", "YIELD", "FOR", "SEARCH", "INDEX", "SCORE"),
+    *("IN", "AND", "OR", "XOR", "NOT", "STARTS", "ENDS", "CONTAINS", "IS", "WHEN", "THEN", "ELSE", "END"),
+    *("ASC", "ASCENDING", "DESC", "DESCENDING"),
+}
 """Keywords that may follow an operand; anywhere else the word is a name."""
 _ENDING = frozenset({"END", "ASC", "ASCENDING", "DESC", "DESCENDING"})
 """Those that end an operand, or the list that it stands in."""

@@ -18,12 +18,18 @@ from tests.support.hostile_texts import HOSTILE_TEXTS
 from tests.support.tiny_law import BAKERS_ID
 
 _SELECTED = {
-    "Node": "{ id }", "Act": "{ id }", "Section": "{ id }", "Article": "{ id }", "SearchConnection": "{ edges { node { id } snippet { text } } }",
-    "SimilarActConnection": "{ edges { node { id } } }", "ActConnection": "{ edges { node { id } } }",
+    "Node": "{ id }",
+    "Act": "{ id }",
+    "Section": "{ id }",
+    "Article": "{ id }",
+    "SearchConnection": "{ edges { node { id } snippet { text } } }",
+    "SimilarActConnection": "{ edges { node { id } } }",
+    "ActConnection": "{ edges { node { id } } }",
     "ArticleConnection": "{ edges { node { id } } }",
-}  # fmt: skip
+}
 _FITTING = {"query": "pain", "id": BAKERS_ID, "act": BAKERS_ID, "number": "L111-1"}
 _TEXTS = {"String", "ID", "Date"}
+TEXT, JSON = {"content-type": "text/plain"}, {"content-type": "application/json"}
 
 
 def string_arguments(client: TestClient) -> Iterator[tuple[str, str, str]]:
@@ -69,7 +75,8 @@ def test_hostile_texts_in_every_argument_bring_an_answer_or_a_plain_error(model_
 
 
 def test_neighbours_of_neighbours_of_neighbours_are_counted_as_they_are(tiny_home: Path) -> None:
-    nested = "query($id: ID!) { node(id: $id) { ... on Article { siblings(first: 3) { edges { node { siblings(first: 3) { edges { node { id } } } } } } } } }"
+    again = "siblings(first: 3) { edges { node { siblings(first: 3) { edges { node { id } } } } } }"
+    nested = f"query($id: ID!) {{ node(id: $id) {{ ... on Article {{ {again} }} }} }}"
     id = f"{BAKERS_ID}/L111-2"
     with TestClient(make_app(Settings(home=tiny_home), no_model, Limits(values=12))) as client:
         assert refusal(client, nested, id=id) == ("the answer has more than 12 values: ask for smaller pages", "TooLarge")
@@ -115,10 +122,10 @@ def test_a_body_that_trickles_in_is_given_up(tiny_home: Path) -> None:
         ("query($n: Int!) { acts(first: $n) { totalCount } }", "BadQuery"),
         ("{ acts(first: 0) { totalCount } }", "BadQuery"),
         ("{ acts { edges { node { id } } } " + "id " * 2000 + "}", "TooLarge"),
-        ("{ search(query: \"\") { model } }", "BadQuery"),
+        ('{ search(query: "") { model } }', "BadQuery"),
         ('{ search(query: "pain", filter: {act: "fr/none"}) { model } }', "NotFound"),
     ],
-)  # fmt: skip
+)
 def test_every_error_has_a_code(client: TestClient, query: str, code: str) -> None:
     errors = answer(client, query)["errors"]
     assert {error["extensions"]["code"] for error in errors} == {code}
@@ -152,11 +159,11 @@ def test_the_media_type_of_graphql_is_given_where_it_is_asked_for(client: TestCl
     ("request_of", "status", "code"),
     [
         ({"method": "PUT", "url": "/graphql"}, 405, "MethodNotAllowed"),
-        ({"method": "POST", "url": "/graphql", "content": b"x", "headers": {"content-type": "text/plain"}}, 415, "UnsupportedMediaType"),
-        ({"method": "POST", "url": "/graphql", "content": b"{", "headers": {"content-type": "application/json"}}, 400, "BadRequest"),
+        ({"method": "POST", "url": "/graphql", "content": b"x", "headers": TEXT}, 415, "UnsupportedMediaType"),
+        ({"method": "POST", "url": "/graphql", "content": b"{", "headers": JSON}, 400, "BadRequest"),
         ({"method": "GET", "url": "/graphql"}, 400, "BadRequest"),
     ],
-)  # fmt: skip
+)
 def test_a_request_that_is_none_has_the_same_shape_of_error(client: TestClient, request_of: Any, status: int, code: str) -> None:
     response = client.request(**request_of)
     assert response.status_code == status

@@ -53,7 +53,7 @@ def test_what_reads_is_let_through(statement: str) -> None:
 @pytest.mark.parametrize("engine", sorted(PROCEDURES))
 @pytest.mark.parametrize("statement", HOSTILE)
 def test_what_does_anything_else_is_refused_with_its_place(statement: str, engine: str) -> None:
-    with pytest.raises(BadQuery, match="^cypher: "):
+    with pytest.raises(BadQuery, match=r"^cypher: "):
         reading_statement(statement, engine)
 
 

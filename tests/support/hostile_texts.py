@@ -4,13 +4,58 @@ from itertools import product
 
 _QUOTES = ("'", '"', "`", "\\", "'; DROP", "\\'", '\\"', "''", "’", "«", "$", "${x}", "{{x}}", "%s", "%00", "{0}")
 _SYNTAX = (
-    "' OR 1=1 //", "}) DETACH DELETE n //", "') RETURN 1 UNION MATCH (n) RETURN n //", "a:b AND c:d", "+a -b", "a~2", "a^9999", "[a TO z]",
-    "*", "?", "*:*", "/.*/", "/(a+)+$/", "(a OR", "a && b", "a || b", "!a", '"a b"~10', "title:x", "_exists_:x", "_id:1", "a\\", ">=1",
-)  # fmt: skip
+    "' OR 1=1 //",
+    "}) DETACH DELETE n //",
+    "') RETURN 1 UNION MATCH (n) RETURN n //",
+    "a:b AND c:d",
+    "+a -b",
+    "a~2",
+    "a^9999",
+    "[a TO z]",
+    "*",
+    "?",
+    "*:*",
+    "/.*/",
+    "/(a+)+$/",
+    "(a OR",
+    "a && b",
+    "a || b",
+    "!a",
+    '"a b"~10',
+    "title:x",
+    "_exists_:x",
+    "_id:1",
+    "a\\",
+    ">=1",
+)
 _LETTERS = (
-    "\x00", "\x07", "\x1b[2J", "\x7f", "\u200b", "\u202e", "\ufeff", "\ufffd", "\U0001f956", "e\u0301", "ﬁ", "İ", "ß", "ŉ", "𝔏𝔢𝔤𝔦", "法律", "قانون",
-    "\ud800", "\udfff", "a\ud83db", "\r\n", "\u2028", "\t", "\x0b", "\x85", "\xad",
-)  # fmt: skip
+    "\x00",
+    "\x07",
+    "\x1b[2J",
+    "\x7f",
+    "\u200b",
+    "\u202e",
+    "\ufeff",
+    "\ufffd",
+    "\U0001f956",
+    "e\u0301",
+    "ﬁ",
+    "İ",
+    "ß",
+    "ŉ",
+    "𝔏𝔢𝔤𝔦",
+    "法律",
+    "قانون",
+    "\ud800",
+    "\udfff",
+    "a\ud83db",
+    "\r\n",
+    "\u2028",
+    "\t",
+    "\x0b",
+    "\x85",
+    "\xad",
+)
 _NUMBERS = (
     "0",
     "-1",
@@ -79,8 +124,15 @@ _LONG = (
 HOSTILE_TEXTS = tuple(
     dict.fromkeys(
         (
-            *_QUOTES, *_SYNTAX, *_LETTERS, *_NUMBERS, *_PATHS, *_WORDS, *_LAW, *_LONG,
+            *_QUOTES,
+            *_SYNTAX,
+            *_LETTERS,
+            *_NUMBERS,
+            *_PATHS,
+            *_WORDS,
+            *_LAW,
+            *_LONG,
             *(before + text for before, text in product(("pain ", "L1234-9", "fr/"), (*_QUOTES, *_SYNTAX, *_LETTERS[:10]))),
         )
     )
-)  # fmt: skip
+)
