@@ -11,6 +11,7 @@ from strawberry.dataloader import DataLoader
 
 from api.graphql.described import graphql_field, graphql_input, graphql_type
 from api.graphql.law import Act, Article, act_of, article_of
+from api.graphql.limits import Budget
 from api.graphql.loaders import Reading
 from api.graphql.pagination import PageInfo, Window
 from schema.filter import Filter
@@ -19,6 +20,9 @@ from search.modes import Mode
 from search.ranking.hits import Hit
 from search.text.snippets import Snippet as Passage
 from search.text.snippets import snippet
+
+_SEARCH, _SNIPPET = 1000, 150
+"""Values that take as long to resolve as one search, and as one snippet."""
 
 strawberry.enum(
     Mode,
@@ -84,6 +88,7 @@ class SearchEdge:
     places: list[Place] = strawberry.field(description="Why it is here: its place in each list.")
     query: strawberry.Private[str]
     highlights: strawberry.Private[DataLoader[str, Passage | None]]
+    budget: strawberry.Private[Budget]
 
     @graphql_field
     async def snippet(self) -> Snippet | None:
@@ -93,6 +98,7 @@ class SearchEdge:
             text, language = self.node.text, self.node.language
             if text is None or language is None:  # while the graph is away (`api.graphql.degraded`)
                 return None
+            self.budget.spend(_SNIPPET)
             found = snippet(text, self.query, language)
         return Snippet(text=found.text, marks=[Mark(start=s, end=e) for s, e in found.marks], words=list(found.words))
 
@@ -125,6 +131,7 @@ async def answer(
     what = ["search", query.strip(), mode.value, *astuple(only), pooled]
     window = Window.of(what, first, after, reading.settings.max_page)
 
+    reading.budget.spend(_SEARCH)
     began = time.perf_counter()
     hits = reading.snapshot.retriever.search(
         query, mode, filter=only, first=window.first + 1, offset=window.offset, pooled=pooled
@@ -142,6 +149,7 @@ async def answer(
             places=_places(hit),
             query=query,
             highlights=highlights,
+            budget=reading.budget,
         )
         for (cursor, hit), row in zip(page.items, rows, strict=True)
         if row is not None  # gone from a server's graph, where newer law is being loaded
@@ -186,6 +194,7 @@ async def similar_acts(reading: Reading, id: str, only: Mapping[str, Any], first
         NotReady: the acts of this law are not indexed.
     """
     window = Window.of(["similarActs", id, *only.values()], first, after, reading.settings.max_page)
+    reading.budget.spend(_SEARCH)
     hits = reading.snapshot.similar_acts.similar(id, first=MOST_ACTS, **only)
     page = window.page_of_all(hits)
     rows = await reading.acts.load_many([hit.id for _, hit in page.items])
