@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-from ingest.citations.act_names import common_beginning, likeness, names_of, title_words, without_words
-from ingest.citations.section_paths import SectionPaths, parts_of_key
+from citations.act_names import common_beginning, likeness, names_of, title_words, without_words
+from citations.section_paths import SectionPaths, parts_of_key
 from schema.identifiers import act_of, normal_number
 from schema.records import Act, ActTree
 

@@ -11,7 +11,7 @@ A name is ``jurisdiction:kind:rest``:
 import re
 from dataclasses import dataclass
 
-from ingest.citations.eu_names import eu_names_at
+from citations.eu_names import eu_names_at
 from schema.identifiers import fold, slug
 from schema.records import Act
 

@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ingest.citations.section_paths import SectionPaths
+from citations.section_paths import SectionPaths
 
 Form = Literal["article", "range", "section", "act"]
 
