@@ -74,7 +74,8 @@ class Passage:
 
     def names_at(self, start: int) -> list[ActName]:
         """Return the acts named from a place on."""
-        return act_names_at(self.text, start, self.context.jurisdiction)
+        given = self.context.given.get(start)
+        return [given] if given else act_names_at(self.text, start, self.context.jurisdiction)
 
     def remember(self, names: list[ActName]) -> None:
         """Let later words refer back to these acts."""

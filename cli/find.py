@@ -32,9 +32,9 @@ def search(  # noqa: PLR0913 (options)
     from cli.hits import described_search, hits_table, nothing_matches, read_filter
 
     only = read_filter(act, section, in_force_on, kind, jurisdiction)
-    hits, lost = described_search(Home.of(context), query, mode, only, first=first, pooled=pooling)
-    for name in lost:
-        warn(f"lexgraph: {name} did not answer; the other lists rank alone")
+    hits, lost, notes = described_search(Home.of(context), query, mode, only, first=first, pooled=pooling)
+    for line in [*(f"lexgraph: {name} did not answer; the other lists rank alone" for name in lost), *notes]:
+        warn(line)
     if json_:
         say_json(hits)
     else:

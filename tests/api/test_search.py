@@ -126,7 +126,10 @@ def test_the_filters_by_kind_and_jurisdiction_look_at_the_act(
     model_client: TestClient, mode: str, name: str, there: str, nowhere: str
 ) -> None:
     assert found(model_client, ALL, mode=mode, filter={name: there}) == found(model_client, ALL, mode=mode)
-    assert found(model_client, ALL, mode=mode, filter={name: nowhere}) == []
+    assert found(model_client, ALL, mode=mode, filter={name: there.upper()}) == found(model_client, ALL, mode=mode)
+    message, kind = refusal(model_client, SEARCH, query=ALL, mode=mode, filter={name: nowhere})
+    assert f"{nowhere}; nearest: {there}" in message
+    assert kind == "BadQuery"
 
 
 def test_conditions_of_a_filter_must_all_hold(client: TestClient) -> None:
