@@ -12,7 +12,7 @@ from functools import cached_property
 
 from rapidfuzz import fuzz, process
 
-from citations.act_names import CODE_TITLES, ActName, code_name
+from citations.act_names import CODE_TITLES, ActName, act_names_at, code_name
 from citations.resolve import LawIndex
 from schema.errors import BadQuery, NotFound
 from schema.identifiers import fold
@@ -150,7 +150,8 @@ class ActNames:
     def candidates(self, name: str) -> list[str]:
         """Return the acts of this law that a name may mean, those that it names in full before those it only begins."""
         words = telling_words(name)
-        for found in (self._by_words.get(words, ()), [code for _, code in self._beginning(words_at(name), name)], [name]):
+        cited = [name, *(found.name for found in act_names_at(name, 0, "fr"))]
+        for found in (self._by_words.get(words, ()), [code for _, code in self._beginning(words_at(name), name)], cited):
             acts = [id for one in found for id in self.acts_of(one)]
             if acts:
                 return list(dict.fromkeys(acts))

@@ -67,8 +67,9 @@ class ArticleNumbers:
         within = None if acts is None else set(acts)
         digits, letter = _digits(number), _letter(number)
         ranked = sorted(
-            (_distance(digits, _digits(held)), _letter(held) != letter, positions[0], held)
+            (other and _digits(held) != digits, _distance(digits, _digits(held)), other, positions[0], held)
             for held, positions in self._held.items()
+            for other in (_letter(held) != letter,)
             if held[:1].isdigit() or _LETTER.match(held)
         )
         found: list[int] = []

@@ -42,6 +42,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _SMALL_LETTER = re.compile(
     r"(?<![\w.'’-])(?:(?:lo|[lrda])(?=\.?\s?\*{0,2}\s?\.?\s?\d{1,4}-\d)|(?:lo|[lrd])(?=\.?\s?\*{0,2}\d{2,4}\b|\.\s?\d))"
 )
+_SHOUTED = re.compile(r"(?<=\d)\s(?:DU|DES|DE LA|DE L'|DE|D'|OF THE|OF|ET|OU|AND|TO|À)(?!\w)")
 _FIRST_OF_LIST = re.compile(rf"(?<![\w.'’-])(?={_LETTERED})")
 _IN_LIST = re.compile(
     r"(?:\barticles\s|\d(?:\s(?:bis|ter|quater))?\s?(?:,|;|\s(?:et|ou|à|and|or|to|ainsi que)\s)\s?(?:(?:de|à)\s)?(?:l['’]\s?)?)$"
@@ -137,7 +138,7 @@ def _as_running_text(query: str, names: ActNames) -> tuple[Rewritten, list[Menti
     text = Rewritten.of(query.replace("\u00a0", " ").replace("’", "'").replace("´", "'"))
     for pattern, by in _REWRITES:
         text = text.sub(pattern, by)
-    text = text.sub(_SMALL_LETTER, lambda match: match[0].upper())
+    text = text.sub(_SMALL_LETTER, lambda match: match[0].upper()).sub(_SHOUTED, lambda match: match[0].lower())
     text = text.sub(_NEXT_TO, ", ").sub(_ALONE, "articles ")
     text = text.sub(_FIRST_OF_LIST, lambda match: "" if _IN_LIST.search(text.text, 0, match.start()) else "articles ")
     return _with_acts(text.replaced(0, 0, _BEFORE), names)

@@ -18,9 +18,11 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 _SHORTEST = 4
 """Letters of a word that is corrected: of shorter ones too many are near."""
 _LONG = 7
-"""Letters from which two mistakes may be in a word, else one."""
+"""Letters from which two mistakes may be in a word; else one, unless it sounds alike."""
 _SEEN = 3
 """Times that a word must stand in the law to be meant: what stands there once is often a mistake itself."""
+_SMALL_LAW = 100_000
+"""Words of a law up to which any that it has may be meant."""
 _CANDIDATES = 50
 _STRAY = 1e-5
 """Share of the words of a law below which an English word is there by a name or a quotation."""
@@ -87,7 +89,8 @@ class Speller:
 
     @cached_property
     def _choices(self) -> list[str]:
-        return [plain for plain, word in self._folded.items() if self._words[word] >= _SEEN and len(plain) >= _SHORTEST - 1]
+        seen = _SEEN if self._total > _SMALL_LAW else 1
+        return [plain for plain, word in self._folded.items() if self._words[word] >= seen and len(plain) >= _SHORTEST - 1]
 
     def is_known(self, word: str) -> bool:
         """Return whether the law has a word, in any form."""
@@ -106,13 +109,12 @@ class Speller:
         plain = fold(word.lower())
         if len(plain) < _SHORTEST or self.is_known(word) or plain in _ENGLISH:
             return None
-        most = 2 if len(plain) >= _LONG else 1
-        found = process.extract(plain, self._choices, scorer=OSA.distance, score_cutoff=most, limit=_CANDIDATES)
+        found = process.extract(plain, self._choices, scorer=OSA.distance, score_cutoff=2, limit=_CANDIDATES)
         heard = sound(plain)
         near = [
             (sound(choice) != heard, distance, choice[0] != plain[0], -self._words[self._folded[choice]], choice)
             for choice, distance, _ in found
-            if distance < 2 or choice[0] == plain[0] or sound(choice) == heard
+            if distance < 2 or sound(choice) == heard or (choice[0] == plain[0] and len(plain) >= _LONG)
         ]
         return self._folded[min(near)[-1]] if near else None
 

@@ -189,11 +189,13 @@ class Understanding:
     def _words(self, query: str, cited: Sequence[Cited], without: Sequence[Cited]) -> tuple[str, str | None]:
         """Return the words to rank by, and the query as it is meant where that is not as it stands."""
         ranked, meant = list(query), list(query)
-        for start, end in self._free(query, cited):
+        free = list(self._free(query, cited))
+        for start, end in free:
             word = query[start:end]
             correction = self.speller.correction(word)
             title = self._abbreviated(word)
-            instead = title or ("" if self.speller.is_foreign(word) else correction or word)
+            # Beside other words an act's title would be what most articles of that act are found by.
+            instead = (title if len(free) == 1 else "") if title else ("" if self.speller.is_foreign(word) else correction or word)
             ranked[start:end] = [instead, *[""] * (end - start - 1)]
             if correction and not title:
                 meant[start:end] = [correction, *[""] * (end - start - 1)]
