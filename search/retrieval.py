@@ -3,8 +3,9 @@
 A ranker that does not answer is left out in one place (`search.ranking.rankers.gather`); the page says what it lacks.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from schema.filter import Filter
 from search.corpus.corpus import Corpus
 from search.modes import Mode
 from search.query.understanding import Understanding, Understood
-from search.ranking.fusion import DEPTH, emphasis, top, weighted
+from search.ranking.fusion import DEPTH, emphasis, reordered, top, weighted
 from search.ranking.hits import Hit, Hits, Ranking, RankingList, Scores, citation_list
 from search.ranking.rankers import TEXT, VECTORS, ArticleWords, Authority, Query, Ranker, Vectors, Votes, Words, gather
 from search.ranking.tree_pooling import PoolingWeights, TreePooling
@@ -28,6 +29,8 @@ LOST: Mapping[str, str] = {TEXT: "the text index", VECTORS: "the vector search"}
 """What an answer can lack, in words, by its name."""
 LEXICAL_WEIGHTS: Mapping[str, float] = {"bm25": 1.0, "section": 1.0}
 """Fusion where no model is active."""
+HEAD = 100
+"""Articles that what follows puts into another order: which they are, the weights decide that were tuned for recall."""
 FIRST_BY_WORDS = 0.25
 """Weight of `search.ranking.fusion.emphasis` of the lists of words, shared by the words of the query: the fewer they are, the
 more it says to be first by them. Over titles and whole questions of development (both splits), MAP is 41.4, MRR@10 53.7 and
@@ -203,17 +206,21 @@ class Retriever:
         if lists.keys() <= {"authority"}:  # which says nothing of the query
             return self._nothing(lost)
         fused = weighted({name: ranked.comparable for name, ranked in lists.items()}, weights)
+        pool = partial(self._pooling, weights=model.pooling if model else PoolingWeights()) if pooled else np.copy
+        return self._with_head(fused, pool, Ranking(fused, lists, lost), query)
+
+    def _with_head(self, fused: Scores, pool: Callable[[Scores], Scores], ranking: Ranking, query: Query) -> Ranking:
+        """Return the ranking pooled, its head in the order that words and headings give it."""
         tokens = query_tokens(query.text, self.index.languages)
-        share = np.float32(FIRST_BY_WORDS / max(len(tokens), 1))
-        for name in lists.keys() & LEXICAL_WEIGHTS.keys():
-            fused += share * emphasis(lists[name].comparable)
-        if pooled:
-            fused = self._pooling(fused, model.pooling if model else PoolingWeights())
+        lists = dict(ranking.lists)
+        sharp = fused.copy()
+        for name in sorted(lists.keys() & LEXICAL_WEIGHTS.keys()):
+            sharp += np.float32(FIRST_BY_WORDS / max(len(tokens), 1)) * emphasis(lists[name].comparable)
         headed = self._headings(tokens)
-        fused += np.float32(SAID_BY_HEADING) * np.square(headed) + np.float32(SAID_IN_FULL) * (headed > IN_FULL)
+        scores = reordered(pool(fused), pool(sharp) + np.float32(SAID_BY_HEADING) * np.square(headed), HEAD)
         if headed.any():
             lists["heading"] = query.ranked(np.where(headed > 0, headed, np.float32(-np.inf)))
-        return Ranking(fused, lists, lost)
+        return replace(ranking, scores=scores + np.float32(SAID_IN_FULL) * (headed > IN_FULL), lists=lists)
 
     def search(
         self,

@@ -195,7 +195,9 @@ class Understanding:
             correction = self.speller.correction(word)
             title = self._abbreviated(word)
             # Beside other words an act's title would be what most articles of that act are found by.
-            instead = (title if len(free) == 1 else "") if title else ("" if self.speller.is_foreign(word) else correction or word)
+            instead = (
+                (title if len(free) == 1 else "") if title else ("" if self.speller.is_foreign(word) else correction or word)
+            )
             ranked[start:end] = [instead, *[""] * (end - start - 1)]
             if correction and not title:
                 meant[start:end] = [correction, *[""] * (end - start - 1)]

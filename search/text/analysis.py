@@ -22,6 +22,8 @@ _LITTLE_SAID = """
     combien comment durant laquelle lequel lesquelles lesquels lors lorsque pendant pourquoi quand quel quelle quels quelles quoi
 """
 """Words that the index has, and that say nothing of what a question is about."""
+_FEW = 10
+"""Words of a short query."""
 _NOT_ASKED = {"fr": frozenset(fold(word) for word in _LITTLE_SAID.split())}
 _ALGORITHMS = {"fr": "french", "en": "english"}
 _ELISION = r"(?:jusqu|lorsqu|puisqu|quoiqu|qu|[cdjlmnst])['\u2019]"
@@ -98,9 +100,13 @@ def analyzer(language: str) -> Analyzer:
 
 
 def _asked(query: str, language: str) -> list[str]:
-    """Return the words of a query that say what it is about, by one language."""
-    idle = _NOT_ASKED.get(language, frozenset[str]())
-    return [token.word for token in analyzer(language).analyse(query) if fold(query[token.start : token.end].lower()) not in idle]
+    """Return the words of a query that say what it is about, by one language.
+
+    In a few words each counts, and "pendant" would rank; a long question has enough that say more.
+    """
+    tokens = list(analyzer(language).analyse(query))
+    idle = _NOT_ASKED.get(language, frozenset[str]()) if len(tokens) <= _FEW else frozenset[str]()
+    return [token.word for token in tokens if fold(query[token.start : token.end].lower()) not in idle]
 
 
 @lru_cache(maxsize=256)
