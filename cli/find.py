@@ -19,8 +19,10 @@ def search(  # noqa: PLR0913 (options)
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="A legal question in your own words.")],
     mode: Annotated[Mode, typer.Option(help="Search method.")] = Mode.HYBRID,
-    act: Annotated[str | None, typer.Option(help="Only articles of this act.")] = None,
-    section: Annotated[str | None, typer.Option(help="Only articles below this section.")] = None,
+    act: Annotated[str | None, typer.Option(help="Only articles of this act: identifier, title or abbreviation.")] = None,
+    section: Annotated[
+        str | None, typer.Option(help='Only articles below this section: identifier, or "titre II du code rural".')
+    ] = None,
     in_force_on: Annotated[str | None, typer.Option(help="Only articles in force on this day (YYYY-MM-DD).")] = None,
     kind: Kind = None,
     jurisdiction: Jurisdiction = None,

@@ -29,11 +29,13 @@ class Headings:
         column: column of each of v words.
         idf: float32[v].
         weights: float32[v, m], the unit vectors of the headings by words.
+        count: m.
     """
 
     column: dict[str, int]
     idf: npt.NDArray[np.float32]
     weights: sparse.csr_array
+    count: int
 
     @classmethod
     def of(cls, corpus: Corpus, text: CorpusText) -> "Headings":
@@ -52,15 +54,15 @@ class Headings:
         length = np.sqrt(np.bincount(columns, data**2, len(words)))
         data = data / np.maximum(length[columns], 1e-9)
         weights = sparse.csr_array((data.astype(np.float32), (rows, columns)), shape=(len(column), len(words)))
-        return cls(column, idf.astype(np.float32), weights)
+        return cls(column, idf.astype(np.float32), weights, len(words))
 
     def scores(self, tokens: Sequence[str]) -> Scores:
         """Return float32[m]: the cosine of the words of a query with each heading."""
         known = sorted({self.column[token] for token in tokens if token in self.column})
         if not known:
-            return np.zeros(self.weights.shape[1], np.float32)
+            return np.zeros(self.count, np.float32)
         # A word that no heading has is as rare as any: it keeps a long query from being called a short heading.
-        unknown = len(set(tokens) - self.column.keys()) * float(np.log1p(self.weights.shape[1])) ** 2
+        unknown = len(set(tokens) - self.column.keys()) * float(np.log1p(self.count)) ** 2
         idf = self.idf[known]
         return (idf @ self.weights[known]) / np.float32(np.sqrt(float((idf**2).sum()) + unknown))
 
@@ -70,16 +72,16 @@ class Headings:
         np.save(folder / "heading-idf.npy", self.idf)
         for name in ("data", "indices", "indptr"):
             np.save(folder / f"heading-{name}.npy", getattr(self.weights, name))
-        (folder / "headings").write_text(str(self.weights.shape[1]))
+        (folder / "headings").write_text(str(self.count))
 
     @classmethod
     def load(cls, folder: Path) -> "Headings":
         """Read what `save` wrote."""
         words = json.loads((folder / "heading-words.json").read_text(encoding="utf-8"))
         data, indices, indptr = (np.load(folder / f"heading-{name}.npy") for name in ("data", "indices", "indptr"))
-        shape = len(words), int((folder / "headings").read_text())
-        weights = sparse.csr_array((data, indices, indptr), shape=shape)
-        return cls({word: i for i, word in enumerate(words)}, np.load(folder / "heading-idf.npy"), weights)
+        count = int((folder / "headings").read_text())
+        weights = sparse.csr_array((data, indices, indptr), shape=(len(words), count))
+        return cls({word: i for i, word in enumerate(words)}, np.load(folder / "heading-idf.npy"), weights, count)
 
 
 class HeadingScores:
