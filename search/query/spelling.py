@@ -12,11 +12,11 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from schema.identifiers import fold
-from search.text.analysis import analyzer
+from search.text.analysis import analyzer, says_little
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 _SHORTEST = 4
-"""Letters of a word that is corrected: of shorter ones too many are near."""
+"""Letters of a word that is corrected, so short only by one that sounds alike: too many are near."""
 _LONG = 7
 """Letters from which two mistakes may be in a word; else one, unless it sounds alike."""
 _SEEN = 3
@@ -90,14 +90,20 @@ class Speller:
     @cached_property
     def _choices(self) -> list[str]:
         seen = _SEEN if self._total > _SMALL_LAW else 1
-        return [plain for plain, word in self._folded.items() if self._words[word] >= seen and len(plain) >= _SHORTEST - 1]
+        return [
+            plain
+            for plain, word in self._folded.items()
+            if self._words[word] >= seen
+            and len(plain) >= _SHORTEST
+            and not any(says_little(word, language) for language in self._languages)
+        ]
 
     def is_known(self, word: str) -> bool:
         """Return whether the law has a word, in any form."""
         if fold(word.lower()) in self._folded:
             return True
-        stems = [analyzer(language).tokens(word) for language in self._languages]
-        return any(not each or each[0] in self._stems for each in stems)
+        stems = [analyzer(language).tokens(word) for language in self._languages if not says_little(word, language)]
+        return len(stems) < len(self._languages) or any(each[0] in self._stems for each in stems)
 
     def is_foreign(self, word: str) -> bool:
         """Return whether a word is a small one of English where the law is in other languages and hardly ever has it."""
@@ -105,7 +111,10 @@ class Speller:
         return "en" not in self._languages and plain in _ENGLISH and self._words.get(plain, 0) < _STRAY * self._total
 
     def correction(self, word: str) -> str | None:
-        """Return the word of the law that is most likely meant by one that it does not know; None where none is near."""
+        """Return the word of the law that is most likely meant by one that it does not know; None where none is near.
+
+        The word is taken to be no name: whoever asks decides by its capitals.
+        """
         plain = fold(word.lower())
         if len(plain) < _SHORTEST or self.is_known(word) or plain in _ENGLISH:
             return None
@@ -114,7 +123,9 @@ class Speller:
         near = [
             (sound(choice) != heard, distance, choice[0] != plain[0], -self._words[self._folded[choice]], choice)
             for choice, distance, _ in found
-            if distance < 2 or sound(choice) == heard or (choice[0] == plain[0] and len(plain) >= _LONG)
+            if (distance < 2 and len(plain) > _SHORTEST)
+            or sound(choice) == heard
+            or (choice[0] == plain[0] and len(plain) >= _LONG)
         ]
         return self._folded[min(near)[-1]] if near else None
 

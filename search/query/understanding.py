@@ -192,7 +192,7 @@ class Understanding:
         free = list(self._free(query, cited))
         for start, end in free:
             word = query[start:end]
-            correction = self.speller.correction(word)
+            correction = None if _is_name(query, start, end) else self.speller.correction(word)
             title = self._abbreviated(word)
             # Beside other words an act's title would be what most articles of that act are found by.
             instead = (
@@ -219,6 +219,12 @@ class Understanding:
             return ""
         acts = [id for mention in self.names.mentions(word) for id in self.names.acts_of(mention.name)]
         return self.names.title(acts[0]) if len(acts) == 1 else ""
+
+
+def _is_name(query: str, start: int, end: int) -> bool:
+    """Return whether a word is a name or an abbreviation by its capitals, where not all the query is in capitals."""
+    word = query[start:end]
+    return word != word.lower() and not query.isupper() and (word[1:] != word[1:].lower() or query[:start].strip() != "")
 
 
 def _capital(title: str) -> str:

@@ -62,7 +62,7 @@ class RankingList:
 
     @property
     def says_something(self) -> bool:
-        """Whether any article scores above zero: a list of zeros ranks nothing, whatever its order."""
+        """True where any article scores above zero: a list of zeros ranks nothing, whatever its order."""
         return len(self.head) > 0 and float(self.head[-1]) > 0
 
     def places(self, page: npt.NDArray[np.intp]) -> list[Place | None]:

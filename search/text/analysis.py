@@ -109,6 +109,11 @@ def _asked(query: str, language: str) -> list[str]:
     return [token.word for token in tokens if fold(query[token.start : token.end].lower()) not in idle]
 
 
+def says_little(word: str, language: str) -> bool:
+    """Return whether a word of a query is a stop word, or one that says nothing of what a question is about."""
+    return not analyzer(language).tokens(word) or fold(word.lower()) in _NOT_ASKED.get(language, frozenset[str]())
+
+
 @lru_cache(maxsize=256)
 def query_tokens(query: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words of a query over law in several languages: those of the first, and what the others add.

@@ -55,6 +55,13 @@ def test_a_search_shows_what_was_meant_and_says_so(retriever: Retriever, underst
     assert retriever.search("harcelement moral").understood.corrected is None
 
 
+def test_names_and_abbreviations_are_not_corrected(understanding: Understanding) -> None:
+    assert understanding.understand("harcèlement de Morad").corrected is None
+    assert understanding.understand("le MORA du salarié").corrected is None
+    assert understanding.understand("Harsèlement au travail").corrected == "harcèlement au travail"
+    assert understanding.understand("combien de congé parental").corrected is None
+
+
 @pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.BM25])
 @pytest.mark.parametrize("query", ["?!…", "le la les de", "pendant lequel", "asdfgh qwertz", "the of and", "« »"])
 def test_a_query_without_a_word_of_the_law_has_no_answer_by_words(retriever: Retriever, query: str, mode: Mode) -> None:
