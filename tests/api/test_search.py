@@ -234,7 +234,7 @@ def test_a_query_says_what_was_understood_of_it(client: TestClient) -> None:
     assert (page["missing"], page["correctedQuery"]) == ([], None)
     page = ask(client, READ, query="boulanjer", filter={"act": "Code de la Meunerie"})["search"]
     assert page["correctedQuery"] == "boulanger"
-    assert [edge["node"]["id"] for edge in page["edges"]] == [f"{MILLERS_ID}/L1"]
+    assert page["edges"][0]["node"]["id"] == f"{MILLERS_ID}/L1"
 
 
 def test_an_article_that_is_missing_comes_with_the_nearest(client: TestClient) -> None:
