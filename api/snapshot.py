@@ -7,7 +7,6 @@ get a new snapshot; the old one is closed when the last request (and the last th
 import asyncio
 import logging
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,14 +17,13 @@ from typing import TYPE_CHECKING
 from cypher.engines.open import open_store
 from cypher.graph import Graph, Store
 from schema.errors import LexgraphError, NotReady, QueryTimeout, ServerUnavailable
-from schema.identifiers import MAX_LENGTH
 from schema.settings import Settings
 from search.acts.similar import SimilarActs
 from search.acts.views import open_act_texts
 from search.corpus.corpus import Corpus
 from search.corpus.read import read_corpus
 from search.retrieval import TEXT, Retriever
-from search.text.index import build_text_index, index_folder, open_text_index
+from search.text.index import build_text_index, index_is_built, open_text_index
 from search.text.open import text_server
 from search.text.options import Bm25Options
 from search.vectors.model import VectorModel
@@ -77,14 +75,6 @@ class Snapshot:
     def model_id(self) -> str | None:
         """Identifier of the active model version."""
         return self.retriever.model.id if self.retriever.model else None
-
-    @cached_property
-    def numbered(self) -> dict[str, list[str]]:
-        """Articles, in reading order, by the part of their identifier that act and number alone make."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for id in self.corpus.articles:
-            found[id.partition("~")[0][: MAX_LENGTH - 17]].append(id)
-        return dict(found)
 
     @cached_property
     def similar_acts(self) -> SimilarActs:
@@ -149,8 +139,7 @@ def open_snapshot(settings: Settings, store: Store, load_model: LoadModel, serve
     try:
         corpus_sha256 = graph.rows("graph_row")[0]["corpus_sha256"]
         options = Bm25Options.of(settings)
-        folder = index_folder(settings.home, corpus_sha256, options, server=server)
-        if server is not None and corpus_sha256 and not folder.is_dir():
+        if server is not None and corpus_sha256 and not index_is_built(settings.home, corpus_sha256, options, server=server):
             # This process has not indexed the law itself: what it needs beside the servers it reads from the graph.
             server.check(corpus_sha256, options)
             build_text_index(settings.home, *read_corpus(graph), options, server=server)
@@ -159,7 +148,8 @@ def open_snapshot(settings: Settings, store: Store, load_model: LoadModel, serve
         retriever = Retriever(index, model, max_query_characters=settings.max_query_characters)
         snapshot = Snapshot(graph, retriever, stamp, settings.home)
         # Made now and not by the first requests, which would each make them at the same time.
-        _ = index.corpus.article_position, index.corpus.section_position, snapshot.numbered
+        _ = index.corpus.article_position, index.corpus.section_position
+        retriever.understanding.open()
         return snapshot
     except BaseException:
         graph.close()

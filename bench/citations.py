@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.reporting import Figures
-from ingest.citations.act_names import act_names_at
-from ingest.citations.context import contexts
-from ingest.citations.find import find_references
-from ingest.citations.reference import Context, Reference
-from ingest.citations.resolve import LawIndex
+from citations.act_names import act_names_at
+from citations.context import contexts
+from citations.find import find_references
+from citations.reference import Context, Reference
+from citations.resolve import LawIndex
 from ingest.fetching.npm import LEGI_DATA, fetch
 from ingest.readers.legi import FILE_PATTERN, read_act
 from schema.identifiers import normal_number

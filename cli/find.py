@@ -19,8 +19,10 @@ def search(  # noqa: PLR0913 (options)
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="A legal question in your own words.")],
     mode: Annotated[Mode, typer.Option(help="Search method.")] = Mode.HYBRID,
-    act: Annotated[str | None, typer.Option(help="Only articles of this act.")] = None,
-    section: Annotated[str | None, typer.Option(help="Only articles below this section.")] = None,
+    act: Annotated[str | None, typer.Option(help="Only articles of this act: identifier, title or abbreviation.")] = None,
+    section: Annotated[
+        str | None, typer.Option(help='Only articles below this section: identifier, or "titre II du code rural".')
+    ] = None,
     in_force_on: Annotated[str | None, typer.Option(help="Only articles in force on this day (YYYY-MM-DD).")] = None,
     kind: Kind = None,
     jurisdiction: Jurisdiction = None,
@@ -32,9 +34,9 @@ def search(  # noqa: PLR0913 (options)
     from cli.hits import described_search, hits_table, nothing_matches, read_filter
 
     only = read_filter(act, section, in_force_on, kind, jurisdiction)
-    hits, lost = described_search(Home.of(context), query, mode, only, first=first, pooled=pooling)
-    for name in lost:
-        warn(f"lexgraph: {name} did not answer; the other lists rank alone")
+    hits, lost, notes = described_search(Home.of(context), query, mode, only, first=first, pooled=pooling)
+    for line in [*(f"lexgraph: {name} did not answer; the other lists rank alone" for name in lost), *notes]:
+        warn(line)
     if json_:
         say_json(hits)
     else:

@@ -22,8 +22,10 @@ from search.retrieval import LOST, Retriever
 from search.text.snippets import snippet
 
 _LIST_NAMES = {
+    "citation": "named in the query",
     "bm25": "BM25",
     "section": "BM25 of its section",
+    "heading": "heading above it",
     "vector": "vector",
     "questions": "similar questions",
     "hierarchical": "top-down",
@@ -44,14 +46,16 @@ def read_filter(act: str | None, section: str | None, day: str | None, kind: str
 
 def described_search(
     home: Home, query: str, mode: Mode, only: Filter, *, first: int, pooled: bool
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """Search, and return the hits as `described_hits` does and the names of what did not answer."""
+) -> tuple[list[dict[str, Any]], list[str], list[str]]:
+    """Search, and return the hits as `described_hits` does, the names of what did not answer, and what is said of the query."""
     with home.graph() as graph:
         index = home.index(graph)
         model = active_model(home.path, graph, index.corpus, home.settings.threads, home.settings.models)
         retriever = Retriever(index, model, max_query_characters=home.settings.max_query_characters)
         hits = retriever.search(query, mode, filter=only, first=first, pooled=pooled)
-        return described_hits(graph, retriever, hits, query), [LOST[name] for name in hits.degraded]
+        understood = hits.understood
+        described = described_hits(graph, retriever, hits, understood.words or query)
+        return described, [LOST[name] for name in hits.degraded], understood.notes()
 
 
 def nothing_matches(only: Filter) -> str:

@@ -40,12 +40,12 @@ def status(context: typer.Context) -> None:
     """Show what the graph, the index and the models hold."""
     from cli.tables import MODEL_COLUMNS, graph_counts, model_table_rows, say_table
     from ingest.loading.quarantine import quarantined
-    from search.text.index import index_folder
+    from search.text.index import index_is_built
 
     home = Home.of(context)
     with home.graph() as graph:
         say_table("graph", ("what", "how many"), graph_counts(graph))
-        built = index_folder(home.path, law_of(graph), home.bm25, server=home.text_server).is_dir()
+        built = index_is_built(home.path, law_of(graph), home.bm25, server=home.text_server)
         say(f"law {law_of(graph)[:16]}; text index: {'in step' if built else 'missing, run `lexgraph index`'}")
         say_table("models", MODEL_COLUMNS, model_table_rows(graph))
     for source, records in quarantined(home.path).items():

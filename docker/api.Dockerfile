@@ -15,6 +15,7 @@ WORKDIR /app
 COPY lexgraph.py ./
 COPY runtime runtime
 COPY schema schema
+COPY citations citations
 COPY cypher cypher
 COPY ingest ingest
 COPY search search

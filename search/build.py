@@ -8,7 +8,7 @@ from cypher.graph import Row
 from runtime.progress import Progress, silent
 from search.acts.views import act_texts_folder, build_act_texts
 from search.corpus.corpus import Corpus, CorpusText
-from search.text.index import build_text_index, index_folder, remove_other_indexes
+from search.text.index import build_text_index, index_is_built, remove_other_indexes
 from search.text.options import Bm25Options
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def indexes_are_built(home: Path, law: str, options: Bm25Options) -> bool:
     """Return whether the folders of the embedded indexes of a law are complete."""
-    return index_folder(home, law, options).is_dir() and act_texts_folder(home, law).is_dir()
+    return index_is_built(home, law, options) and act_texts_folder(home, law).is_dir()
 
 
 def build_indexes(

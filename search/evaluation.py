@@ -10,7 +10,7 @@ from runtime.progress import Progress, silent
 from search.arrays import Scores
 
 Ranks = npt.NDArray[np.int64]
-MEASURES = ("R@100", "R@200", "R@500", "MAP", "MRP", "nDCG@10")
+MEASURES = ("R@100", "R@200", "R@500", "MAP", "MRP", "nDCG@10", "MRR@10", "S@5")
 CURVE_CUTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 BOOTSTRAP_SAMPLES = 2000
 _SEED = 20
@@ -69,6 +69,16 @@ def ndcg(ranks: Ranks, cut: int) -> float:
     return float((1 / np.log2(ranks[ranks <= cut] + 1.0)).sum() / ideal)
 
 
+def reciprocal_rank(ranks: Ranks, cut: int) -> float:
+    """Return one over the rank of the first relevant, 0 where that is not among the first ``cut``."""
+    return float(1 / ranks[0]) if ranks[0] <= cut else 0.0
+
+
+def success(ranks: Ranks, cut: int) -> float:
+    """Return 1 where a relevant one is among the first ``cut``, else 0."""
+    return float(ranks[0] <= cut)
+
+
 def measure(ranks: Ranks) -> dict[str, float]:
     """Return `MEASURES` of one question, from the ranks of its relevant articles (`ranks_of`); between 0 and 1."""
     return {
@@ -76,6 +86,8 @@ def measure(ranks: Ranks) -> dict[str, float]:
         "MAP": average_precision(ranks),
         "MRP": r_precision(ranks),
         "nDCG@10": ndcg(ranks, 10),
+        "MRR@10": reciprocal_rank(ranks, 10),
+        "S@5": success(ranks, 5),
     }
 
 

@@ -11,16 +11,17 @@ import pytest
 
 from tests.support.disturbance import ROOT
 
-ROOMS = ("runtime", "schema", "cypher", "ingest", "search", "gnn", "api", "cli")
+ROOMS = ("runtime", "schema", "citations", "cypher", "ingest", "search", "gnn", "api", "cli")
 BELOW = {
     "schema": set[str](),
     "runtime": {"schema"},
     "cypher": {"schema", "runtime"},
-    "ingest": {"schema", "runtime", "cypher"},
-    "search": {"schema", "runtime", "cypher"},
-    "gnn": {"schema", "runtime", "cypher", "search"},
-    "api": {"schema", "runtime", "cypher", "search", "gnn"},
-    "cli": {"schema", "runtime", "cypher", "ingest", "search", "gnn", "api"},
+    "citations": {"schema"},
+    "ingest": {"schema", "runtime", "citations", "cypher"},
+    "search": {"schema", "runtime", "citations", "cypher"},
+    "gnn": {"schema", "runtime", "citations", "cypher", "search"},
+    "api": {"schema", "runtime", "citations", "cypher", "search", "gnn"},
+    "cli": {"schema", "runtime", "citations", "cypher", "ingest", "search", "gnn", "api"},
 }
 """The rooms that each room may import from."""
 LONGEST_FILE, LONGEST_FUNCTION, LONGEST_VERB = 450, 50, 8

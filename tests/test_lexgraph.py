@@ -129,9 +129,13 @@ def test_retry_takes_no_path_and_no_format_beside_it(tmp_path: Path) -> None:
 
 
 def test_search_filters_by_kind_and_jurisdiction(tiny_home: Path) -> None:
-    found = [json.loads(run(tiny_home, "search", "farine", "--json", *only).stdout) for only in (["--kind", "code"], [])]
+    found = [json.loads(run(tiny_home, "search", "farine", "--json", *only).stdout) for only in (["--kind", "Code"], [])]
     assert found[0] == found[1]
-    assert run(tiny_home, "search", "farine", "--jurisdiction", "lu").stdout.strip() == "No article matches (jurisdiction lu)."
+    refused = run(tiny_home, "search", "farine", "--jurisdiction", "lu")
+    assert refused.returncode == BadQuery.exit_code
+    assert refused.stderr.strip() == "lexgraph: no such jurisdiction: lu; nearest: fr"
+    nothing = run(tiny_home, "search", "asdfgh", "--kind", "code")
+    assert nothing.stdout.strip() == "No article matches (kind code)."
 
 
 def test_the_canonical_dump_goes_to_a_file_or_the_terminal(tiny_home: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.support.disturbance import ROOT
 from tests.support.on_server import environment_of
 from tests.support.servers import on_shared
 
-ROOMS = ("runtime", "schema", "cypher", "ingest", "search", "cli", "gnn", "lexgraph.py")
+ROOMS = ("runtime", "schema", "citations", "cypher", "ingest", "search", "cli", "gnn", "lexgraph.py")
 LAW = [
     {"type": "act", "id": "be/pain", "title": "Loi du pain", "gazette": "Moniteur du four", "pages": ["3", "4"]},
     {"type": "article", "number": "1", "text": "Le pain est cuit."},

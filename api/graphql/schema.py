@@ -16,8 +16,8 @@ from api.graphql.limits import KnownDocuments, Limits, MeasuredExecution, Select
 from api.graphql.loaders import Reading
 from api.graphql.pagination import DEFAULT_PAGE, Connection, Window, connection
 from api.graphql.search import SearchConnection, SearchFilter, SimilarActConnection, answer, similar_acts
+from citations.resolve import loose_number
 from schema.errors import LexgraphError
-from schema.identifiers import MAX_LENGTH, normal_number
 from search.modes import Mode
 
 _LOG = logging.getLogger(__name__)
@@ -124,11 +124,11 @@ class Query:
 
 async def _numbered(reading: Reading, act: str, number: str) -> list[Article]:
     """Return the articles of an act that have a number, in reading order."""
-    wanted = normal_number(number)
-    candidates = reading.snapshot.numbered.get(f"{act}/{wanted}"[: MAX_LENGTH - 17], [])
+    wanted = loose_number(number)
+    candidates = reading.snapshot.retriever.understanding.numbers.in_act(act, number)
     rows = [row for row in await reading.articles.load_many(candidates) if row is not None and row["act_id"] == act]
     # While the graph is away a number may not be known; what the identifier says of it is.
-    return [article_of(row) for row in rows if row["number"] is None or normal_number(row["number"]) == wanted]
+    return [article_of(row) for row in rows if row["number"] is None or loose_number(row["number"]) == wanted]
 
 
 class Lacking(SchemaExtension):

@@ -17,6 +17,7 @@ from api.graphql.pagination import PageInfo, Window
 from schema.filter import Filter
 from search.acts.similar import MOST_ACTS, SimilarAct
 from search.modes import Mode
+from search.query.understanding import Understood
 from search.ranking.hits import Hit
 from search.text.snippets import Snippet as Passage
 from search.text.snippets import snippet
@@ -38,8 +39,12 @@ strawberry.enum(
 class SearchFilter:
     """Which articles may answer; every condition given must hold."""
 
-    act: strawberry.ID | None = strawberry.field(default=None, description="Of this act.")
-    section: strawberry.ID | None = strawberry.field(default=None, description="Anywhere below this section.")
+    act: strawberry.ID | None = strawberry.field(
+        default=None, description="Of this act: its identifier, title, short title or usual abbreviation."
+    )
+    section: strawberry.ID | None = strawberry.field(
+        default=None, description="Anywhere below this section: its identifier, or its parts and its act."
+    )
     in_force_on: date | None = strawberry.field(default=None, description="In force on this day (YYYY-MM-DD).")
     kind: str | None = strawberry.field(default=None, description="Of acts of this kind, as `code` or `directive`.")
     jurisdiction: str | None = strawberry.field(default=None, description="Of this jurisdiction, as `fr` or `eu`.")
@@ -55,7 +60,10 @@ class Place:
 
     list_name: str = strawberry.field(
         name="list",
-        description="`bm25`, `section`, `vector`, `questions`, `authority` or `hierarchical`; of acts, see `SimilarActEdge`.",
+        description=(
+            "`citation` (the query names it), `bm25`, `section`, `heading`, `vector`, `questions`, `authority` or "
+            "`hierarchical`; of acts, see `SimilarActEdge`."
+        ),
     )
     rank: int = strawberry.field(description="From 1, among the articles that pass the filter.")
     score: float
@@ -104,6 +112,15 @@ class SearchEdge:
 
 
 @graphql_type
+class MissingArticle:
+    """Words of the query that cite what the law does not have."""
+
+    text: str = strawberry.field(description="The words.")
+    message: str = strawberry.field(description="What a person is told of them.")
+    nearest: list[Article] = strawberry.field(description="Articles with the nearest numbers; none where the act is lacking.")
+
+
+@graphql_type
 class SearchConnection:
     """A page of articles that answer, best first."""
 
@@ -114,6 +131,9 @@ class SearchConnection:
     degraded: list[str] = strawberry.field(
         description="What could not be asked: `text` (the text index), `vectors` (vector search); the others rank alone."
     )
+    corrected_query: str | None = strawberry.field(description="The query as it was searched, where words were misspelt.")
+    named: list[strawberry.ID] = strawberry.field(description="Identifiers of the articles that the query names: the first hits.")
+    missing: list[MissingArticle] = strawberry.field(description="What the query names and the law does not have.")
 
 
 async def answer(
@@ -140,14 +160,16 @@ async def answer(
     reading.lost.update(hits.degraded)
     page = window.page(hits)
     rows = await reading.articles.load_many([hit.id for _, hit in page.items])
-    highlights = reading.highlights(query)
+    understood = hits.understood
+    words = understood.words or query
+    highlights = reading.highlights(words)
     edges = [
         SearchEdge(
             cursor=cursor,
             score=hit.score,
             node=article_of(row),
             places=_places(hit),
-            query=query,
+            query=words,
             highlights=highlights,
             budget=reading.budget,
         )
@@ -155,8 +177,24 @@ async def answer(
         if row is not None  # gone from a server's graph, where newer law is being loaded
     ]
     return SearchConnection(
-        edges=edges, page_info=page.info, took_ms=took_ms, model=reading.snapshot.model_id, degraded=list(hits.degraded)
+        edges=edges,
+        page_info=page.info,
+        took_ms=took_ms,
+        model=reading.snapshot.model_id,
+        degraded=list(hits.degraded),
+        corrected_query=understood.corrected,
+        named=[strawberry.ID(reading.snapshot.corpus.articles[position]) for position in understood.named],
+        missing=await _missing(reading, understood),
     )
+
+
+async def _missing(reading: Reading, understood: Understood) -> list[MissingArticle]:
+    found: list[MissingArticle] = []
+    for one in understood.missing:
+        rows = await reading.articles.load_many(list(one.nearest))
+        nearest = [article_of(row) for row in rows if row is not None]
+        found.append(MissingArticle(text=one.text, message=one.said, nearest=nearest))
+    return found
 
 
 def _places(hit: Hit | SimilarAct) -> list[Place]:

@@ -50,7 +50,7 @@ def joined(parts: Sequence[Matrix]) -> Matrix:
 
 @dataclass(frozen=True, eq=False)
 class TowerWeights:
-    """The trained query tower: y + W₂ gelu(W₁ y + b₁) + b₂, at unit length.
+    """The trained query tower: y + W₂ gelu(W₁ y + b₁) + b₂, at unit length; zero for a query that the encoder has no word of.
 
     Attributes:
         w1: float32[d, h], b1: float32[h], w2: float32[h, d], b2: float32[d].
@@ -65,4 +65,5 @@ class TowerWeights:
         """Return float32[queries, d], as the tower in training gives (gelu by its tanh form)."""
         inner = y @ self.w1 + self.b1
         inner *= 0.5 * (1 + np.tanh(np.float32(0.7978845608) * (inner + np.float32(0.044715) * inner**3)))
-        return unit((y + inner @ self.w2 + self.b2).astype(np.float32))
+        encoded = unit((y + inner @ self.w2 + self.b2).astype(np.float32))
+        return np.where(y.any(axis=-1, keepdims=True), encoded, np.float32(0))

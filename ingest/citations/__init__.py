@@ -1,1 +1,1 @@
-"""Citations in running text, found and resolved."""
+"""Citations of acts that are read, linked to what the graph has."""

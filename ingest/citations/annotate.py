@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ingest.citations.context import contexts
-from ingest.citations.find import find_references
+from citations.context import contexts
+from citations.find import find_references
 from ingest.citations.transpositions import find_amendments, find_transpositions
 from schema.records import ActTree, Citation, OutsideKind, Read, Relation, RelationType
 

@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from citations.resolve import LawIndex
 from cypher.batches import batches
 from cypher.graph import Row, Statements
-from ingest.citations.resolve import LawIndex
 from schema.identifiers import act_of
 from schema.records import Act, ActTree, Citation, OutsideKind, Relation
 
@@ -63,7 +63,7 @@ Target = tuple[str, str]
 
 @dataclass(slots=True)
 class KnownLaw:
-    """Law that can be cited: by a publisher's identifier, of any version, by ours, or by a name (`ingest.citations.resolve`).
+    """Law that can be cited: by a publisher's identifier, of any version, by ours, or by a name (`citations.resolve`).
 
     Where several answer to a publisher's identifier, the first by identifier is meant, in whatever order they came.
     """

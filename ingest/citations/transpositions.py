@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from ingest.citations.act_names import act_names_at
-from ingest.citations.eu_names import eu_names_at
+from citations.act_names import act_names_at
+from citations.eu_names import eu_names_at
 
 Basis = Literal["transposition", "application", "amended directive", "other act", "named"]
 Change = Literal["amends", "repeals"]
@@ -80,7 +80,7 @@ class Transposition:
 
 @dataclass(frozen=True, slots=True)
 class Amendment:
-    """An act that a title changes, by its name (`ingest.citations.act_names`)."""
+    """An act that a title changes, by its name (`citations.act_names`)."""
 
     change: Change
     act: str

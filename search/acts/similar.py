@@ -21,6 +21,7 @@ from scipy import sparse
 from schema.errors import BadQuery, NotFound
 from search.acts.views import VIEWS, ActTexts, View
 from search.corpus.corpus import NO_START, Mask
+from search.query.act_names import resolve_value
 from search.ranking.fusion import Scores, standard_scores, top, weighted
 from search.ranking.hits import Place
 from search.text.bm25 import kept_length
@@ -173,12 +174,14 @@ class SimilarActs:
 
         Raises:
             NotFound: There is no such act.
-            BadQuery: ``first`` or a number of years is out of bounds.
+            BadQuery: ``first`` or a number of years is out of bounds, or no act is of the kind or jurisdiction.
         """
         if act not in self.texts.position:
             raise NotFound(f"no such act: {act}")
         _check_bounds(first, years_before, years_after)
         asking = self.texts.position[act]
+        jurisdiction = resolve_value(jurisdiction, self.texts.jurisdictions, "jurisdiction")
+        kind = resolve_value(kind, self.texts.kinds, "kind of act")
         may = self.candidates(asking, jurisdiction, kind) & self.within(asking, years_before, years_after)
         if not may.any():
             return []

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from schema.errors import NotFound
 from schema.filter import Filter
+from schema.records import Act
 
 Ints = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
@@ -176,6 +177,8 @@ class Corpus:
         return cls(**names, **{name: np.load(folder / f"{name}.npy") for name in _ARRAYS})
 
 
+NAMES = ("id", "jurisdiction", "kind", "title", "language", "eli", "celex", "source_id", "short_title")
+"""Properties of an act that tell what it is called."""
 _NAMES = ("sha256", "acts", "sections", "articles", "kinds", "jurisdictions")
 _ARRAYS = ("article_parent", "section_parent", "article_act", "stem", "valid_from", "valid_to", "versions", "cites", "authority")
 
@@ -187,6 +190,7 @@ class CorpusText:
     Attributes:
         languages: of the acts.
         article_headings: "" where an article has none.
+        acts: what the acts are called; their preambles are left out.
     """
 
     titles: list[str]
@@ -195,6 +199,7 @@ class CorpusText:
     texts: list[str]
     languages: list[str]
     article_headings: list[str]
+    acts: list[Act]
 
     def digest(self, article: int) -> str:
         """Return a short fingerprint of the words of an article."""

@@ -10,7 +10,8 @@ from cypher.graph import Graph, Row
 from schema.errors import GraphBusy, LexgraphError, NotReady
 from schema.identifiers import number_stem
 from schema.labels import UNCITED
-from search.corpus.corpus import NO_END, NO_START, Corpus, CorpusText, Ints, days_of
+from schema.records import Act
+from search.corpus.corpus import NAMES, NO_END, NO_START, Corpus, CorpusText, Ints, days_of
 
 
 @contextmanager
@@ -92,7 +93,13 @@ def _text(acts: list[Row], sections: list[Row], articles: list[Row]) -> CorpusTe
         texts=_column(articles, "text"),
         languages=_column(acts, "language"),
         article_headings=[row["heading"] or "" for row in articles],
+        acts=[_named(row) for row in acts],
     )
+
+
+def _named(act: Row) -> Act:
+    known: Row = {name: act[name] or "" for name in NAMES}
+    return Act(**known)
 
 
 def _column(rows: list[Row], name: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Hits, and the ranking lists that they are fused from."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from schema.errors import LexgraphError
 from search.arrays import Scores
+from search.query.understanding import Understood
 from search.ranking.fusion import head_of, standard_scores
 
 
@@ -28,6 +29,10 @@ class Hit:
     position: int
     score: float
     places: dict[str, Place]
+
+
+UNASKED = Understood("")
+"""Of hits that no query was asked for."""
 
 
 class RankingList:
@@ -55,6 +60,11 @@ class RankingList:
         """float32[n]: scores that those of other lists can be added to."""
         return standard_scores(self.scores, self.head) if self._comparable is None else self._comparable
 
+    @property
+    def says_something(self) -> bool:
+        """True where any article scores above zero: a list of zeros ranks nothing, whatever its order."""
+        return len(self.head) > 0 and float(self.head[-1]) > 0
+
     def places(self, page: npt.NDArray[np.intp]) -> list[Place | None]:
         """Return the place of each article of a page; None below the head of the list."""
         ranks = len(self.head) - np.searchsorted(self.head, self.scores[page], side="right") + 1
@@ -64,16 +74,25 @@ class RankingList:
         return [Place(rank, score) if inside else None for rank, score, inside in placed]
 
 
+def citation_list(named: Sequence[int], n: int) -> RankingList:
+    """Return the list of the articles that a query names, in its order; nothing else is in it."""
+    scores = np.full(n, -np.inf, np.float32)
+    scores[list(named)] = np.arange(len(named), 0, -1)
+    return RankingList(scores)
+
+
 class Hits(list[Hit]):
     """A page of hits, and what could not be asked for it.
 
     Attributes:
         degraded: "text" where the text index did not answer, "vectors" where vector search did not.
+        understood: what the query says before it is searched.
     """
 
-    def __init__(self, hits: Iterable[Hit] = (), degraded: tuple[str, ...] = ()) -> None:
+    def __init__(self, hits: Iterable[Hit] = (), degraded: tuple[str, ...] = (), understood: Understood = UNASKED) -> None:
         super().__init__(hits)
         self.degraded = degraded
+        self.understood = understood
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +103,10 @@ class Ranking:
         scores: float32[n]; -inf: not an answer.
         lists: what the scores were made from.
         lost: the errors of what did not answer, by name ("text", "vectors").
+        understood: what the query says before it is searched.
     """
 
     scores: Scores
     lists: Mapping[str, RankingList]
     lost: Mapping[str, LexgraphError] = field(default_factory=dict)
+    understood: Understood = UNASKED

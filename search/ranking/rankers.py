@@ -133,8 +133,10 @@ class Vectors:
         self._bias = model.bias if alone else np.where(finite, model.bias, neutral)
 
     def ask(self, query: Query) -> Callable[[], Lists]:
-        """Rank by embeddings; a server begins at once."""
+        """Rank by embeddings; a server begins at once. No list where the query has no embedding."""
         model, vector, bias = self._model, query.vector, self._bias
+        if not vector.any():  # the encoder knows none of the words: every article is as near as any other
+            return dict
         if model.nearest is not None:
             answer = model.nearest(vector, query.filter, query.nearest)
             return lambda: {"vector": query.ranked(_spread(*answer(), len(bias)))}

@@ -18,6 +18,13 @@ _STOP_WORDS = {
     "fr": frozenset(STOPWORDS_FRENCH) | {"cette", "cet", "dont", "où", "si", "sans", "ainsi"},
     "en": frozenset(STOPWORDS_EN),
 }
+_LITTLE_SAID = """
+    combien comment durant laquelle lequel lesquelles lesquels lors lorsque pendant pourquoi quand quel quelle quels quelles quoi
+"""
+"""Words that the index has, and that say nothing of what a question is about."""
+_FEW = 10
+"""Words of a short query."""
+_NOT_ASKED = {"fr": frozenset(fold(word) for word in _LITTLE_SAID.split())}
 _ALGORITHMS = {"fr": "french", "en": "english"}
 _ELISION = r"(?:jusqu|lorsqu|puisqu|quoiqu|qu|[cdjlmnst])['\u2019]"
 # "L. 1234-9", "R.* 12", "D1234": one word. A bare letter, a blank and a plain number ("il y a 15 jours") is none.
@@ -92,6 +99,21 @@ def analyzer(language: str) -> Analyzer:
     return Analyzer(language)
 
 
+def _asked(query: str, language: str) -> list[str]:
+    """Return the words of a query that say what it is about, by one language.
+
+    In a few words each counts, and "pendant" would rank; a long question has enough that say more.
+    """
+    tokens = list(analyzer(language).analyse(query))
+    idle = _NOT_ASKED.get(language, frozenset[str]()) if len(tokens) <= _FEW else frozenset[str]()
+    return [token.word for token in tokens if fold(query[token.start : token.end].lower()) not in idle]
+
+
+def says_little(word: str, language: str) -> bool:
+    """Return whether a word of a query is a stop word, or one that says nothing of what a question is about."""
+    return not analyzer(language).tokens(word) or fold(word.lower()) in _NOT_ASKED.get(language, frozenset[str]())
+
+
 @lru_cache(maxsize=256)
 def query_tokens(query: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words of a query over law in several languages: those of the first, and what the others add.
@@ -100,6 +122,6 @@ def query_tokens(query: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     """
     tokens: list[str] = []
     for language in languages:
-        words = analyzer(language).tokens(query)
+        words = _asked(query, language)
         tokens += words if not tokens else [word for word in words if word not in tokens]
     return tuple(tokens)

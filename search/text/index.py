@@ -18,6 +18,8 @@ from search.corpus.corpus import Corpus, CorpusText
 from search.text.bm25 import Bm25Index
 from search.text.options import Bm25Options, index_key
 from search.text.protocol import EmbeddedLexical, Lexical
+from search.text.vocabulary import FOLDER as VOCABULARY
+from search.text.vocabulary import Vocabulary, load_vocabulary, save_vocabulary
 from search.text.words import group_documents, tokenised
 
 if TYPE_CHECKING:
@@ -35,18 +37,25 @@ class TextIndex:
     Attributes:
         key: what it was made from, in short; the same for both kinds of index.
         languages: of the law, in alphabetical order.
+        vocabulary: what queries are understood by.
     """
 
     key: str
     corpus: Corpus
     languages: tuple[str, ...]
     lexical: Lexical
+    vocabulary: Vocabulary
 
 
 def index_folder(home: Path, corpus_sha256: str, options: Bm25Options, *, server: "ElasticText | None" = None) -> Path:
     """Return the folder of the index of the law of one fingerprint, made or not; of a server's index, that of its arrays."""
     name = index_key(corpus_sha256, options)
     return home / FOLDER / (name if server is None else name + _ON_SERVER)
+
+
+def index_is_built(home: Path, corpus_sha256: str, options: Bm25Options, *, server: "ElasticText | None" = None) -> bool:
+    """Return whether the folder of an index is complete; one that an older version made may lack its vocabulary."""
+    return (index_folder(home, corpus_sha256, options, server=server) / VOCABULARY).is_dir()
 
 
 def build_text_index(
@@ -66,13 +75,15 @@ def build_text_index(
         StorageFull: the disk is full; no index was touched.
     """
     folder = index_folder(home, corpus.sha256, options, server=server)
-    if folder.is_dir():
-        return folder
     try:
+        if folder.is_dir():
+            save_vocabulary(folder, corpus, text)  # of an index that an older version made
+            return folder
         with whole_folder(folder) as part:
             if server is None:
                 _save_bm25(part, corpus, text, options, progress)
             corpus.save(part)
+            save_vocabulary(part, corpus, text)
             (part / "languages.json").write_text(json.dumps(sorted(set(text.languages))))
     except OSError as error:
         raise StorageFull(f"{folder}: {error.strerror}; no index was touched") from None
@@ -98,10 +109,11 @@ def open_text_index(home: Path, corpus_sha256: str, options: Bm25Options, *, ser
     if not corpus_sha256:
         raise NotReady("the law is being loaded, or its load was cut off: run `lexgraph ingest` again")
     folder = index_folder(home, corpus_sha256, options, server=server)
-    if not folder.is_dir():
+    if not index_is_built(home, corpus_sha256, options, server=server):
         raise NotReady("the text index does not hold the law of the graph: run `lexgraph index`")
     try:
         corpus = Corpus.load(folder)
+        vocabulary = load_vocabulary(folder)
         languages = tuple(json.loads((folder / "languages.json").read_text()))
         lexical: Lexical
         if server is not None:
@@ -109,7 +121,7 @@ def open_text_index(home: Path, corpus_sha256: str, options: Bm25Options, *, ser
         else:
             articles, groups = Bm25Index.load(folder / "articles"), Bm25Index.load(folder / "groups")
             lexical = EmbeddedLexical(articles, groups, corpus.group, languages)
-        return TextIndex(index_key(corpus_sha256, options), corpus, languages, lexical)
+        return TextIndex(index_key(corpus_sha256, options), corpus, languages, lexical, vocabulary)
     except FileNotFoundError:  # removed between the look and the reading
         raise NotReady("the text index was being replaced: try again") from None
 

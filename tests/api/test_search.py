@@ -126,7 +126,10 @@ def test_the_filters_by_kind_and_jurisdiction_look_at_the_act(
     model_client: TestClient, mode: str, name: str, there: str, nowhere: str
 ) -> None:
     assert found(model_client, ALL, mode=mode, filter={name: there}) == found(model_client, ALL, mode=mode)
-    assert found(model_client, ALL, mode=mode, filter={name: nowhere}) == []
+    assert found(model_client, ALL, mode=mode, filter={name: there.upper()}) == found(model_client, ALL, mode=mode)
+    message, kind = refusal(model_client, SEARCH, query=ALL, mode=mode, filter={name: nowhere})
+    assert f"{nowhere}; nearest: {there}" in message
+    assert kind == "BadQuery"
 
 
 def test_conditions_of_a_filter_must_all_hold(client: TestClient) -> None:
@@ -217,3 +220,27 @@ def test_a_longer_page_costs_no_more_graph_queries(client: TestClient, monkeypat
     short = cost(2)
     assert len(cost(8)) <= len(short)
     assert {"acts_by_id", "sections_by_id", "contents", "cites", "cited_by"} <= set(short)
+
+
+READ = """query($query: String!, $filter: SearchFilter) { search(query: $query, filter: $filter, first: 3) {
+    correctedQuery named missing { text message nearest { id } } edges { node { id } places { list rank } } } }"""
+
+
+def test_a_query_says_what_was_understood_of_it(client: TestClient) -> None:
+    page = ask(client, READ, query="art. L. 121-1 du code de la boulangerie")["search"]
+    assert page["named"] == [f"{BAKERS_ID}/L121-1"]
+    assert page["edges"][0]["node"]["id"] == f"{BAKERS_ID}/L121-1"
+    assert page["edges"][0]["places"][0] == {"list": "citation", "rank": 1}
+    assert (page["missing"], page["correctedQuery"]) == ([], None)
+    page = ask(client, READ, query="boulanjer", filter={"act": "Code de la Meunerie"})["search"]
+    assert page["correctedQuery"] == "boulanger"
+    assert page["edges"][0]["node"]["id"] == f"{MILLERS_ID}/L1"
+
+
+def test_an_article_that_is_missing_comes_with_the_nearest(client: TestClient) -> None:
+    page = ask(client, READ, query="L121-9 du code de la boulangerie")["search"]
+    (missing,) = page["missing"]
+    assert missing["text"] == "L121-9 du code de la boulangerie"
+    assert missing["message"].startswith("No article L121-9 in Code de la boulangerie; nearest: L121-2, L121-1")
+    assert missing["nearest"][0] == {"id": f"{BAKERS_ID}/L121-2"}
+    assert page["edges"] == []

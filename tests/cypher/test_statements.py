@@ -22,7 +22,7 @@ WALKS = {
 VECTORS = set(re.findall(r"name: (\w+)", (Path(module.__file__).parent / "vectors.cypher").read_text(encoding="utf-8")))
 FOR_SERVERS = {"stamp", "take_lock", "pass_fences", "hold_lock", "give_back_lock"} | WALKS | VECTORS
 """What the embedded engine has files and their locks for, and what a notebook walks on a server."""
-ROOMS = ("runtime", "cli", "schema", "cypher", "ingest", "search", "gnn", "api", "bench")
+ROOMS = ("runtime", "cli", "schema", "citations", "cypher", "ingest", "search", "gnn", "api", "bench")
 NUMBERS = {
     "schema_version",
     "dimensions",

@@ -104,9 +104,19 @@ def test_an_image_copies_what_is_there(file: str) -> None:
     text = (DOCKER / file).read_text()
     sources = [words[:-1] for words in (line.split()[1:] for line in text.splitlines() if line.startswith("COPY "))]
     local = [source for group in sources if not group[0].startswith("--from") for source in group]
-    assert {"lexgraph.py", "schema", "cypher", "ingest", "search", "gnn", "api", "cli", "runtime", "requirements.lock"} <= set(
-        local
-    )
+    assert {
+        "lexgraph.py",
+        "schema",
+        "citations",
+        "cypher",
+        "ingest",
+        "search",
+        "gnn",
+        "api",
+        "cli",
+        "runtime",
+        "requirements.lock",
+    } <= set(local)
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     for source in local:
         assert (ROOT / source).exists(), source

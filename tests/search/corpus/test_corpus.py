@@ -13,7 +13,7 @@ from ingest.sources import ingest
 from schema.errors import GraphBusy, NotReady
 from search.corpus.corpus import Corpus
 from search.corpus.read import read_corpus, steady_law
-from search.text.index import build_text_index, index_folder, remove_other_indexes
+from search.text.index import build_text_index, index_folder, open_text_index, remove_other_indexes
 from search.text.options import Bm25Options
 from tests.support.commands import Lexgraph
 from tests.support.disturbance import digests
@@ -130,3 +130,16 @@ def test_two_processes_that_index_one_law_leave_it_whole(home: Path, monkeypatch
     assert build_text_index(home, corpus, text, Bm25Options()) == whole
     assert digests(whole) == expected
     assert [path.name for path in (home / "index").iterdir()] == [whole.name]
+
+
+def test_an_index_of_an_older_version_is_told_and_completed(tmp_path: Path, tiny_home: Path) -> None:
+    with open_graph(tiny_home) as graph:
+        corpus, text = read_corpus(graph)
+    folder = build_text_index(tmp_path, corpus, text, Bm25Options())
+    shutil.rmtree(folder / "query")
+    with pytest.raises(NotReady, match="run `lexgraph index`"):
+        open_text_index(tmp_path, corpus.sha256, Bm25Options())
+    kept = (folder / "corpus.json").stat().st_mtime_ns
+    build_text_index(tmp_path, corpus, text, Bm25Options())
+    assert (folder / "corpus.json").stat().st_mtime_ns == kept, "what is there stays"
+    assert open_text_index(tmp_path, corpus.sha256, Bm25Options()).vocabulary.words["boulanger"] > 1

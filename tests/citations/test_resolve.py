@@ -2,7 +2,7 @@
 
 import pytest
 
-from ingest.citations.resolve import (
+from citations.resolve import (
     ACT_NOT_LOADED,
     AMBIGUOUS,
     ARTICLE_NOT_IN_ACT,

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ingest.citations.act_names import act_names_at, back_noun, names_of, title_words, without_words
-from ingest.citations.amended_text import Zone, amended_zones, zone_at
-from ingest.citations.numbers import ARTICLE_WORD, is_lettered, normal, trigger_places
-from ingest.citations.patterns import ACT_TRIGGERS, AMENDED, ANCHOR, DEFINED
-from ingest.citations.reference import Context
-from ingest.citations.section_paths import SectionPaths
+from citations.act_names import act_names_at, back_noun, names_of, title_words, without_words
+from citations.amended_text import Zone, amended_zones, zone_at
+from citations.numbers import ARTICLE_WORD, is_lettered, normal, trigger_places
+from citations.patterns import ACT_TRIGGERS, AMENDED, ANCHOR, DEFINED
+from citations.reference import Context
+from citations.section_paths import SectionPaths
 from schema.records import ActTree, Article
 
 

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from ingest.citations.patterns import SECTION, SIDE, WITHIN
+from citations.patterns import SECTION, SIDE, WITHIN
 from schema.identifiers import fold, slug
 
 Parts = tuple[str, ...]

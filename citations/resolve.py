@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-from ingest.citations.act_names import common_beginning, likeness, names_of, title_words, without_words
-from ingest.citations.section_paths import SectionPaths, parts_of_key
+from citations.act_names import common_beginning, likeness, names_of, title_words, without_words
+from citations.section_paths import SectionPaths, parts_of_key
 from schema.identifiers import act_of, normal_number
 from schema.records import Act, ActTree
 
@@ -107,6 +107,15 @@ class LawIndex:
                 acts.pop(act_id, None)
             del self._articles[act_id], self._sections[act_id]
             self._labels = {id: label for id, label in self._labels.items() if act_of(id) != act_id}
+
+    def acts_named(self, name: str) -> list[str]:
+        """Return the acts that a name may mean: one where its words tell them apart, several where they do not."""
+        act = self._act(name)
+        return sorted(self._acts[without_words(name)]) if act == AMBIGUOUS else [] if act == ACT_NOT_LOADED else [act]
+
+    def sections_at(self, act: str, place: str) -> list[str]:
+        """Return the sections of an act that the parts in a key ("/livre-1/titre-2") may mean."""
+        return self._sections[act].find(parts_of_key(place)) if act in self._sections else []
 
     def targets(self, key: str) -> list[Target]:
         """Return what a key cites, each with its label; nothing where `resolve` gives a reason."""

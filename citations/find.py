@@ -8,7 +8,7 @@ The key of a citation is the act, and behind a number sign the place in it:
 - ``lu:loi:1915-08-10:concernant-les-societes-commerciales``: a whole act.
 
 The act is an identifier of the graph where the text stays in its own act and for acts of the EU, else a name as
-`ingest.citations.act_names` makes it. What is certain from the place of the text alone ("le présent article", "l'article
+`citations.act_names` makes it. What is certain from the place of the text alone ("le présent article", "l'article
 précédent", "le présent chapitre", a section that the act's own tree has) is the identifier in the graph, as it is.
 
 The way of a text: its zones of amendment (`Passage.of`), the places where a citation may begin (`trigger_places`), and at
@@ -18,13 +18,13 @@ grows with the length of the text only.
 
 import re
 
-from ingest.citations.act_names import back_noun
-from ingest.citations.article_lists import ArticleLists
-from ingest.citations.numbers import trigger_places
-from ingest.citations.passage import Draft, Passage
-from ingest.citations.patterns import ANCHOR, BACK, LABEL, NEIGHBOUR, NUMBER, OWN, PREPOSED, SECTION
-from ingest.citations.reference import Context, Form, Reference
-from ingest.citations.section_references import read_sections
+from citations.act_names import back_noun
+from citations.article_lists import ArticleLists
+from citations.numbers import trigger_places
+from citations.passage import Draft, Passage
+from citations.patterns import ANCHOR, BACK, LABEL, NEIGHBOUR, NUMBER, OWN, PREPOSED, SECTION
+from citations.reference import Context, Form, Reference
+from citations.section_references import read_sections
 
 
 def find_references(text: str, context: Context) -> list[Reference]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Container
 
-from ingest.citations.patterns import TRIGGERS
+from citations.patterns import TRIGGERS
 from schema.identifiers import normal_number
 
 ARTICLE_WORD = re.compile(r"^art(?:icle)?\.?\s+", re.IGNORECASE)

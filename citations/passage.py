@@ -4,10 +4,10 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from itertools import islice
 
-from ingest.citations.act_names import ActName, act_names_at, back_noun, likeness, title_words, without_words
-from ingest.citations.amended_text import Zone, amended_zones, zone_at
-from ingest.citations.patterns import AMENDED, AMENDS, BREAK
-from ingest.citations.reference import Context, Form, Reference
+from citations.act_names import ActName, act_names_at, back_noun, likeness, title_words, without_words
+from citations.amended_text import Zone, amended_zones, zone_at
+from citations.patterns import AMENDED, AMENDS, BREAK
+from citations.reference import Context, Form, Reference
 
 _RECENT = 100
 """What a text refers back to is looked for among so many citations before it, no more."""
@@ -74,7 +74,8 @@ class Passage:
 
     def names_at(self, start: int) -> list[ActName]:
         """Return the acts named from a place on."""
-        return act_names_at(self.text, start, self.context.jurisdiction)
+        given = self.context.given.get(start)
+        return [given] if given else act_names_at(self.text, start, self.context.jurisdiction)
 
     def remember(self, names: list[ActName]) -> None:
         """Let later words refer back to these acts."""

@@ -4,7 +4,8 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ingest.citations.section_paths import SectionPaths
+from citations.act_names import ActName
+from citations.section_paths import SectionPaths
 
 Form = Literal["article", "range", "section", "act"]
 
@@ -17,7 +18,7 @@ class Context:
     by which it may speak of itself ("code", "loi"). ``numbers`` holds the normalised numbers of its articles where they
     are known. Of acts named by their date alone, ``full_names`` has those that the rest of the act gives in full; ``spoken``
     has the act last named before this text, by its noun and by "" for any; ``defined`` the acts that "la loi" stands for
-    ("ci-après la loi").
+    ("ci-après la loi"). ``given`` has acts that are known to be named at places of the text, whatever its words there.
     """
 
     jurisdiction: str
@@ -34,6 +35,7 @@ class Context:
     full_names: Mapping[str, str] = field(default_factory=dict[str, str])
     spoken: Mapping[str, str] = field(default_factory=dict[str, str])
     defined: Mapping[str, str] = field(default_factory=dict[str, str])
+    given: Mapping[int, ActName] = field(default_factory=dict[int, ActName])
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.citations.context import contexts
-from ingest.citations.find import find_references
-from ingest.citations.reference import Context
-from ingest.citations.section_paths import SectionPaths
+from citations.context import contexts
+from citations.find import find_references
+from citations.reference import Context
+from citations.section_paths import SectionPaths
 from schema.records import Act, ActTree, Article, Section
 
 CODE = Context(

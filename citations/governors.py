@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass
 
-from ingest.citations.act_names import back_noun
-from ingest.citations.passage import Draft, Passage
-from ingest.citations.patterns import BACK, BACK_SAID, INSTRUMENT, OF, OWN, SAME, SECTION
-from ingest.citations.section_paths import chain_of
+from citations.act_names import back_noun
+from citations.passage import Draft, Passage
+from citations.patterns import BACK, BACK_SAID, INSTRUMENT, OF, OWN, SAME, SECTION
+from citations.section_paths import chain_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from operator import attrgetter
 
-from ingest.citations.patterns import AMENDS, CLOSING, COLON_AFTER, NEXT_CHANGE, QUOTE_AFTER, QUOTED_AGAIN, TEXT_FOLLOWS
-from ingest.citations.reference import Context
+from citations.patterns import AMENDS, CLOSING, COLON_AFTER, NEXT_CHANGE, QUOTE_AFTER, QUOTED_AGAIN, TEXT_FOLLOWS
+from citations.reference import Context
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from ingest.citations.act_names import act_names_at, likeness, names_of
-from ingest.citations.eu_names import eu_names_at
+from citations.act_names import act_names_at, likeness, names_of
+from citations.eu_names import eu_names_at
 from schema.records import Act
 
 SPELLINGS = [

@@ -2,10 +2,10 @@
 
 import re
 
-from ingest.citations.governors import Governor, governor_at
-from ingest.citations.passage import Draft, Passage
-from ingest.citations.patterns import OPENING, SECTION, SECTION_LABEL, SECTION_MORE, SIDE, SIDE_BEHIND, WITHIN
-from ingest.citations.section_paths import chain_of, part, side_part
+from citations.governors import Governor, governor_at
+from citations.passage import Draft, Passage
+from citations.patterns import OPENING, SECTION, SECTION_LABEL, SECTION_MORE, SIDE, SIDE_BEHIND, WITHIN
+from citations.section_paths import chain_of, part, side_part
 
 _MOST = 30
 """Sections of one list."""

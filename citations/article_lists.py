@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass
 
-from ingest.citations.governors import Governor, governor_at
-from ingest.citations.numbers import has_number, is_lettered, normal
-from ingest.citations.passage import Draft, Passage
-from ingest.citations.patterns import (
+from citations.governors import Governor, governor_at
+from citations.numbers import has_number, is_lettered, normal
+from citations.passage import Draft, Passage
+from citations.patterns import (
     AFTERWARDS,
     AND,
     CHAIN,
@@ -21,7 +21,7 @@ from ingest.citations.patterns import (
     QUALIFIER,
     TO,
 )
-from ingest.citations.reference import Form
+from citations.reference import Form
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ A name is ``jurisdiction:kind:rest``:
 import re
 from dataclasses import dataclass
 
-from ingest.citations.eu_names import eu_names_at
+from citations.eu_names import eu_names_at
 from schema.identifiers import fold, slug
 from schema.records import Act
 
@@ -63,9 +63,12 @@ _RENAMED_LU = {
     "code d'instruction criminelle": "code de procedure penale",
 }
 
+CODE_TITLES = tuple(sorted({name.strip() for name in re.split(r"[;\n]", _CODES) if name.strip()}))
+"""Titles of codes, in lower case, that are known whether or not the law at hand has them."""
+
 
 def _code_pattern() -> str:
-    names = sorted({name.strip() for name in re.split(r"[;\n]", _CODES) if name.strip()}, key=len, reverse=True)
+    names = sorted(CODE_TITLES, key=len, reverse=True)
     # A long name is one even where the blank behind it is missing; "code rural" may be the beginning of another word.
     patterns = [re.escape(name) + ("" if len(name) > _LONG_NAME else r"\b") for name in names]
     return "|".join(pattern.replace(r"\ ", r"\s").replace("'", "['’´]") for pattern in patterns)
@@ -151,7 +154,7 @@ def act_names_at(text: str, start: int, jurisdiction: str) -> list[ActName]:
         code = _CODE.match(text, start)
         if code:
             free = code["free"] is not None
-            return [ActName(f"{jurisdiction}:code:{_code_name(code[0], jurisdiction)}", start, code.end(), "code", not free)]
+            return [ActName(f"{jurisdiction}:code:{code_name(code[0], jurisdiction)}", start, code.end(), "code", not free)]
         constitution = _CONSTITUTION.match(text, start)
         if constitution and text[start] == "C":
             return [ActName(f"{jurisdiction}:constitution", start, constitution.end(), "constitution")]
@@ -214,7 +217,12 @@ def back_noun(words: str) -> str:
     return {"l": "loi", "regulation": "reglement", "law": "loi", "framework": "decision"}.get(noun, noun)
 
 
-def _code_name(words: str, jurisdiction: str) -> str:
+def code_name(words: str, jurisdiction: str) -> str:
+    """Return the one name of a code, by whatever of its titles a text has: folded, in lower case.
+
+    >>> code_name("Nouveau code rural", "fr")
+    'code rural et de la peche maritime'
+    """
     name = fold(re.sub(r"[’´]", "'", " ".join(words.lower().split())))
     name = re.sub(r"^nouveau | \((?:nouveau|ancien)\)$", "", name)
     if jurisdiction == "lu":
@@ -246,7 +254,7 @@ def _own_names(act: Act) -> set[str]:
         # The title's own beginning only: what it modifies stands further on.
         names.update(name.name for name in act_names_at(title, 0, act.jurisdiction)[:1] if name.certain)
         if title.lower().startswith("code ") or act.kind == "code":
-            names.add(f"{act.jurisdiction}:code:{_code_name(title, act.jurisdiction)}")
+            names.add(f"{act.jurisdiction}:code:{code_name(title, act.jurisdiction)}")
         dated = _DATED.match(title)
         if dated and dated["day"]:
             head = f"{act.jurisdiction}:{_kind(dated['kind'], dated['manner'])}"

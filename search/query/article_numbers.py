@@ -1,0 +1,97 @@
+"""Articles by their numbers: in one act or in all, from one to another, and the nearest to one that there is not."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from citations.resolve import LONGEST_RANGE, loose_number, number_order
+from schema.identifiers import MAX_LENGTH
+from search.corpus.corpus import Corpus
+
+_LETTERS = ("l", "r", "d", "a", "lo")
+_LETTER = re.compile(r"^(lo|[lrda])(?=\d)")
+_LENGTH = MAX_LENGTH - 17
+"""Characters of an identifier that its act and its number alone make."""
+
+
+class ArticleNumbers:
+    """The numbers of the articles of one corpus, as identifiers have them."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._held: dict[str, list[int]] = defaultdict(list)
+        acts = [len(act) + 1 for act in corpus.acts]
+        for position, (id, act) in enumerate(zip(corpus.articles, corpus.article_act.tolist(), strict=True)):
+            self._held[loose_number(id.partition("~")[0][acts[act] : _LENGTH])].append(position)
+
+    def find(self, number: str, acts: Iterable[int] | None = None) -> list[int]:
+        """Return the positions of the articles of a number, in reading order; in all acts, or in some.
+
+        Where the number has no letter and no article has it so, those that have it with one.
+        """
+        within = None if acts is None else set(acts)
+        loose = loose_number(number)
+        for numbers in ((loose,), [f"{letter}{loose}" for letter in _LETTERS] if loose[:1].isdigit() else ()):
+            found = [position for each in numbers for position in self._in(each, within)]
+            if found:
+                return sorted(found)
+        return []
+
+    def in_act(self, act: str, number: str) -> list[str]:
+        """Return the identifiers of the articles of an act that have a number, in reading order."""
+        position = self._corpus.act_position.get(act)
+        if position is None:
+            return []
+        loose = loose_number(f"{act}/{number}"[len(act) + 1 : _LENGTH])
+        return [self._corpus.articles[found] for found in self._in(loose, {position})]
+
+    def _in(self, loose: str, acts: set[int] | None) -> list[int]:
+        found = self._held.get(loose, [])
+        return found if acts is None else [position for position in found if int(self._corpus.article_act[position]) in acts]
+
+    def between(self, first: str, last: str, act: int) -> list[int]:
+        """Return the positions of an act's articles from one number to another, both included, in the order of numbers."""
+        low, high = number_order(first), number_order(last)
+        letters = _letter(first), _letter(last)
+        found = [
+            (number_order(number), position)
+            for number, positions in self._held.items()
+            if _letter(number) in letters and low <= number_order(number) <= high
+            for position in positions
+            if int(self._corpus.article_act[position]) == act
+        ]
+        return [position for _, position in sorted(found)][:LONGEST_RANGE]
+
+    def nearest(self, number: str, acts: Iterable[int] | None = None, most: int = 3) -> list[int]:
+        """Return the positions of the articles whose numbers are nearest to one, nearest first."""
+        within = None if acts is None else set(acts)
+        digits, letter = _digits(number), _letter(number)
+        ranked = sorted(
+            (other and _digits(held) != digits, _distance(digits, _digits(held)), other, positions[0], held)
+            for held, positions in self._held.items()
+            for other in (_letter(held) != letter,)
+            if held[:1].isdigit() or _LETTER.match(held)
+        )
+        found: list[int] = []
+        for *_, held in ranked:
+            found += self._in(held, within)[:1]
+            if len(found) >= most:
+                break
+        return found
+
+
+def _letter(number: str) -> str:
+    letter = _LETTER.match(loose_number(number))
+    return letter[0] if letter else ""
+
+
+def _digits(number: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", number)[:4])
+
+
+def _distance(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...]:
+    """Return how far the parts of two numbers are from each other, the first part first."""
+    length = max(len(one), len(other))
+    return tuple(abs((one[i] if i < len(one) else 0) - (other[i] if i < len(other) else 0)) for i in range(length)) + (0,) * (
+        4 - length
+    )

@@ -1,0 +1,231 @@
+"""The reading of a query before it is searched: articles that it names, also in vain, and its words as they are meant."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from schema.errors import NotFound
+from schema.filter import Filter
+from search.corpus.corpus import Corpus, Mask
+from search.query.act_names import ActNames, nearest_said, resolve_value
+from search.query.article_numbers import ArticleNumbers
+from search.query.citation import ANY_ACT, Cited, cited_in
+from search.query.spelling import WORD, Speller
+from search.text.vocabulary import Vocabulary
+
+MOST_NAMED = 1000
+"""Articles that one query can name: no page reaches further."""
+_HOME = "fr"
+"""The jurisdiction whose acts a query is taken to name where the law at hand has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Words of a query that cite what the law lacks.
+
+    Attributes:
+        text: the words.
+        act: title of the act that they name, or name; "" where they name none.
+        nearest: identifiers of the articles whose numbers are nearest; none where the act itself is lacking.
+        said: one sentence for a person.
+    """
+
+    text: str
+    act: str
+    nearest: tuple[str, ...]
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A query as it is searched.
+
+    Attributes:
+        words: the text that is ranked by, "" where nothing is left to rank by.
+        corrected: the query with its words as they are meant; None where it is searched as it stands.
+        named: positions of the articles that it names, in its order.
+        missing: what it names and the law lacks.
+    """
+
+    words: str
+    corrected: str | None = None
+    named: tuple[int, ...] = ()
+    missing: tuple[Missing, ...] = ()
+
+    def notes(self) -> list[str]:
+        """Return what a person is told before the hits, a sentence each."""
+        shown = [f"Showing results for “{self.corrected}”."] if self.corrected else []
+        return [*shown, *(missing.said for missing in self.missing)]
+
+
+class Understanding:
+    """Understands queries and filters over one law, in memory; holds no state of queries."""
+
+    def __init__(self, corpus: Corpus, vocabulary: Vocabulary, languages: Sequence[str]) -> None:
+        self._corpus = corpus
+        self._vocabulary = vocabulary
+        self.speller = Speller(vocabulary.words, languages)
+        held = set(corpus.jurisdictions) - {"eu"}
+        self._jurisdiction = _HOME if _HOME in held or not held else min(held)
+
+    @cached_property
+    def names(self) -> ActNames:
+        """The names of the acts."""
+        return ActNames(self._vocabulary.acts, self._corpus.sections)
+
+    @cached_property
+    def numbers(self) -> ArticleNumbers:
+        """The articles by their numbers."""
+        return ArticleNumbers(self._corpus)
+
+    def open(self) -> None:
+        """Make now what the first queries would each make at the same time."""
+        _ = self.names.index, self.numbers
+        self.speller.is_known("")
+
+    def filter(self, asked: Filter) -> Filter:
+        """Return a filter by identifiers, where acts and sections were named as people name them.
+
+        Raises:
+            NotFound: it names no act or section; the message names the nearest.
+            BadQuery: it names several acts, or a kind or jurisdiction that the law does not have.
+        """
+        corpus = self._corpus
+        act = None if asked.act is None else self.names.resolve(asked.act.strip())
+        return replace(
+            asked,
+            act=act,
+            section=None if asked.section is None else self._section(asked.section.strip(), act),
+            kind=resolve_value(asked.kind, corpus.kinds, "kind of act"),
+            jurisdiction=resolve_value(asked.jurisdiction, corpus.jurisdictions, "jurisdiction"),
+        )
+
+    def _section(self, name: str, act: str | None) -> str:
+        """Return the section of an identifier, of an act's name and the rest of one, or of words ("titre II du code rural")."""
+        if name in self._corpus.section_position:
+            return name
+        for at in (i for i, character in enumerate(name) if character == "/"):
+            for found in self.names.candidates(name[:at]):
+                if f"{found}{name[at:]}" in self._corpus.section_position:
+                    return f"{found}{name[at:]}"
+        for cited in cited_in(name, self.names, self._jurisdiction):
+            acted, _, place = cited.target.partition("#")
+            acts = ([act] if act else []) if acted == ANY_ACT else self.names.acts_of(acted)
+            sections = [id for one in acts for id in self.names.index.sections_at(one, place)] if place.startswith("/") else []
+            if len(sections) == 1:
+                return sections[0]
+        among = [id for id in self._corpus.sections if act is None or id.startswith(f"{act}/")]
+        raise NotFound(f"no such section: {name}{nearest_said(name, among)}")
+
+    def understand(self, query: str, only: Filter = Filter(), mask: Mask | None = None) -> Understood:
+        """Return what a query says.
+
+        Args:
+            query: as it was asked.
+            only: the filter, by identifiers: its act is that of numbers for which the query names none.
+            mask: bool[n], the articles that pass it; others are not named.
+        """
+        cited = cited_in(query, self.names, self._jurisdiction) if any(c.isdigit() for c in query) or "artie" in query else []
+        named: dict[int, None] = {}
+        missing: list[Missing] = []
+        lacking: list[Cited] = []
+        for one in cited:
+            found = self._named(one, only)
+            if isinstance(found, Missing):
+                missing.append(replace(found, text=query[one.start : one.end].strip()))
+                lacking.append(one)
+            else:
+                named |= dict.fromkeys(p for p in found if mask is None or mask[p])
+        words, corrected = self._words(query, cited, without=cited if lacking and not named else [])
+        return Understood(words, corrected, tuple(named)[:MOST_NAMED], tuple(missing))
+
+    def _named(self, cited: Cited, only: Filter) -> list[int] | Missing:
+        """Return the positions of what is cited, or what is told of it where there is none."""
+        name, _, place = cited.target.partition("#")
+        is_any = name == ANY_ACT
+        ids = ([] if only.act is None else [only.act]) if is_any else self.names.acts_of(name)
+        if not is_any and not ids:
+            title = self.names.title(name)
+            return Missing("", title, (), f"{_capital(title)} is not in this law.")
+        acts = [self._corpus.act_position[id] for id in ids] or None
+        found = self._in_sections(ids, place) if place.startswith("/") else self._in_articles(acts, place)
+        if found:
+            return found
+        title = " or ".join(self.names.title(id) for id in ids)
+        where = f" in {title}" if title else ""
+        if place.startswith("/"):
+            return Missing("", title, (), f"No such section{where}." if title else "No section is meant without its act.")
+        first = place.partition("..")[0]
+        nearest = self.numbers.nearest(first, acts)
+        near = ", ".join(self._label(position, with_act=acts is None or len(acts) > 1) for position in nearest)
+        shown = place.replace("..", " to ")
+        said = f"No article {shown}{where}{'; nearest: ' if near else '.'}{near}"
+        return Missing("", title, tuple(self._corpus.articles[position] for position in nearest), said)
+
+    def _in_articles(self, acts: list[int] | None, place: str) -> list[int]:
+        first, _, last = place.partition("..")
+        if not last:
+            found = self.numbers.find(first, acts)
+            low, _, high = first.partition("-")
+            if found or not (low.isdigit() and high.isdigit() and int(low) < int(high)):
+                return found
+            first, last = low, high  # "articles 5-7"
+        ends = self.numbers.find(first, acts) or self.numbers.find(last, acts)
+        within = acts if acts is not None else dict.fromkeys(int(self._corpus.article_act[p]) for p in ends)
+        return [position for act in within for position in self.numbers.between(first, last, act)]
+
+    def _in_sections(self, acts: Sequence[str], place: str) -> list[int]:
+        sections = [id for act in acts for id in self.names.index.sections_at(act, place)]
+        masks = [self._corpus.below(self._corpus.section_position[id]) for id in sections]
+        return np.flatnonzero(np.logical_or.reduce(masks)).tolist() if masks else []
+
+    def _label(self, position: int, *, with_act: bool) -> str:
+        act = self._corpus.acts[int(self._corpus.article_act[position])]
+        number = self._corpus.articles[position][len(act) + 1 :].partition("~")[0]
+        return f"{number} ({self.names.title(act)})" if with_act else number
+
+    def _words(self, query: str, cited: Sequence[Cited], without: Sequence[Cited]) -> tuple[str, str | None]:
+        """Return the words to rank by, and the query as it is meant where that is not as it stands."""
+        ranked, meant = list(query), list(query)
+        free = list(self._free(query, cited))
+        for start, end in free:
+            word = query[start:end]
+            correction = None if _is_name(query, start, end) else self.speller.correction(word)
+            title = self._abbreviated(word)
+            # Beside other words an act's title would be what most articles of that act are found by.
+            instead = (
+                (title if len(free) == 1 else "") if title else ("" if self.speller.is_foreign(word) else correction or word)
+            )
+            ranked[start:end] = [instead, *[""] * (end - start - 1)]
+            if correction and not title:
+                meant[start:end] = [correction, *[""] * (end - start - 1)]
+        for one in without:
+            ranked[one.start : one.end] = [" ", *[""] * (one.end - one.start - 1)]
+        corrected = "".join(meant)
+        return " ".join("".join(ranked).split()).strip(" ,;?"), corrected if corrected != query else None
+
+    @staticmethod
+    def _free(query: str, cited: Sequence[Cited]) -> Iterator[tuple[int, int]]:
+        """Yield the ranges of the words that are no part of a citation."""
+        for word in WORD.finditer(query):
+            if not any(one.start <= word.start() < one.end for one in cited):
+                yield word.span()
+
+    def _abbreviated(self, word: str) -> str:
+        """Return the title of the act of this law that a word the law does not know stands for; "" for none."""
+        if not 3 <= len(word) <= 8 or self.speller.is_known(word):
+            return ""
+        acts = [id for mention in self.names.mentions(word) for id in self.names.acts_of(mention.name)]
+        return self.names.title(acts[0]) if len(acts) == 1 else ""
+
+
+def _is_name(query: str, start: int, end: int) -> bool:
+    """Return whether a word is a name or an abbreviation by its capitals, where not all the query is in capitals."""
+    word = query[start:end]
+    return word != word.lower() and not query.isupper() and (word[1:] != word[1:].lower() or query[:start].strip() != "")
+
+
+def _capital(title: str) -> str:
+    return title[:1].upper() + title[1:]

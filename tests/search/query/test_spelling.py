@@ -1,0 +1,71 @@
+"""Words that the law does not know, and lists that have nothing to say of a query."""
+
+import pytest
+
+from search.modes import Mode
+from search.query.spelling import Speller
+from search.query.understanding import Understanding
+from search.retrieval import Retriever
+from search.text.vocabulary import words_of
+from tests.support.codes_and_acts import ids
+
+LAW = [
+    "Le congé parental d'éducation, le congé parental, un congé parental de l'enfant.",
+    "Le licenciement pour inaptitude, le licenciement d'un salarié, les licenciements ; le salarié, les salariés, la salariée.",
+    "La retraite, la retraite, la retraite ; les habitations, une habitation, l'habitation ; une faute rare, rare, rare.",
+]
+
+
+@pytest.fixture
+def speller() -> Speller:
+    return Speller(words_of(LAW), ("fr",))
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("conjé", "congé"),
+        ("parantal", "parental"),
+        ("licensiement", "licenciement"),
+        ("retrète", "retraite"),
+        ("abitation", "habitation"),
+    ],
+)
+def test_a_misspelt_word_is_corrected_from_the_words_of_the_law(speller: Speller, written: str, meant: str) -> None:
+    assert speller.correction(written) == meant
+
+
+@pytest.mark.parametrize("word", ["congé", "conge", "CONGE", "congés", "licencié", "licenciements", "inaptitude", "rares"])
+def test_a_word_that_the_law_knows_in_any_form_is_never_changed(speller: Speller, word: str) -> None:
+    assert speller.is_known(word)
+    assert speller.correction(word) is None
+
+
+@pytest.mark.parametrize("word", ["xyz", "zzzzzz", "télescope", "the", "leave"])
+def test_a_word_that_nothing_is_near_to_stays_as_it_is(speller: Speller, word: str) -> None:
+    assert speller.correction(word) is None
+
+
+def test_a_search_shows_what_was_meant_and_says_so(retriever: Retriever, understanding: Understanding) -> None:
+    assert understanding.understand("harcelement maural").notes() == ["Showing results for “harcelement moral”."]
+    hits = retriever.search("harsèlement moral", Mode.BM25)
+    assert hits.understood.corrected == "harcèlement moral"
+    assert hits.understood.notes() == ["Showing results for “harcèlement moral”."]
+    assert hits[0].id in ids("CT L1152-1", "CT L1152-2", "CT L1152-4")
+    assert retriever.search("harcelement moral").understood.corrected is None
+
+
+def test_names_and_abbreviations_are_not_corrected(understanding: Understanding) -> None:
+    assert understanding.understand("harcèlement de Morad").corrected is None
+    assert understanding.understand("le MORA du salarié").corrected is None
+    assert understanding.understand("Harsèlement au travail").corrected == "harcèlement au travail"
+    assert understanding.understand("combien de congé parental").corrected is None
+
+
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.BM25])
+@pytest.mark.parametrize("query", ["?!…", "le la les de", "pendant lequel", "asdfgh qwertz", "the of and", "« »"])
+def test_a_query_without_a_word_of_the_law_has_no_answer_by_words(retriever: Retriever, query: str, mode: Mode) -> None:
+    lexical = Retriever(retriever.index, None)
+    hits = lexical.search(query, mode)
+    assert list(hits) == []
+    assert hits.understood.corrected is None
