@@ -51,14 +51,19 @@ def wording_url(act: Row, source_id: str | None) -> str | None:
 
 
 def article_url(act: Row, article: Row, other_wordings: Collection[Row]) -> str | None:
-    """Return the address of the present wording of an article.
+    """Return the address of the present wording of an article."""
+    return wording_url(act, present_id(article, other_wordings))
 
-    The permanent identifier of an article is often that of its first wording, which the publisher then shows.
+
+def present_id(article: Row, other_wordings: Collection[Row]) -> str | None:
+    """Return the publisher's identifier of the present wording of an article.
+
+    The permanent identifier is often that of the first wording, which the publisher then shows.
     """
     others = {wording["source_id"] for wording in other_wordings}
     own = [id for id in article.get("source_ids") or () if id not in others]
     present = [id for id in own if id != article.get("source_id")] or own
-    return wording_url(act, present[0] if len(present) == 1 else article.get("source_id"))
+    return present[0] if len(present) == 1 else article.get("source_id")
 
 
 def outside_url(target: str) -> str | None:

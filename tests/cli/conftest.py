@@ -1,35 +1,19 @@
-"""The tiny law with wordings that have days: one text known of an earlier day, one not."""
+"""The command line over a small law with days, in English and in French."""
 
 from pathlib import Path
 
 import pytest
 
 from tests.support.commands import Lexgraph
-from tests.support.tiny_law import Json, article, bakers, millers, write_law
-
-_DAY_MS = 86_400_000
-
-
-def dated(node: Json, *others: tuple[int, int, int]) -> Json:
-    """An article with other wordings: serial, first day and end."""
-    node["data"]["articleVersions"] += [
-        {"id": f"LEGIARTI{serial:012}", "etat": "MODIFIE", "dateDebut": start * _DAY_MS, "dateFin": end * _DAY_MS}
-        for serial, start, end in others
-    ]
-    return node
+from tests.support.dated_law import write_dated_law
 
 
 @pytest.fixture(scope="session")
 def dated_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tiny law; L2 of the millers had another text until 2000, of which the dates alone are known."""
+    """The dated law, indexed; not to be written to."""
     home = tmp_path_factory.mktemp("dated")
     run = Lexgraph.over(home)
-    mills = dated(
-        article(22, "L2", "<p>Le moulin est contrôlé chaque année par un inspecteur.</p>", first_day=10_957), (220, 0, 10_957)
-    )
-    root = millers()
-    root["children"][0]["children"][1] = mills
-    run.do("ingest", write_law(home / "law", bakers(), root))
+    run.do("ingest", write_dated_law(home / "law"))
     run.do("index")
     return home
 
