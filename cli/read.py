@@ -52,3 +52,11 @@ def contents(
         say_json(listed)
     else:
         show_tree(listed) if isinstance(listed, dict) else show_acts(listed)
+
+
+@app.command()
+def schema(json_: Json = False) -> None:
+    """List labels, properties and edges of the graph with their meaning."""
+    from cli.labels import described_schema, show_schema
+
+    say_json(described_schema()) if json_ else show_schema(described_schema())
