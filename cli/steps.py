@@ -119,8 +119,19 @@ def schedule(home: Home, cron: str, recipe: str | None) -> None:
     run_on(cron, once, announce=lambda when: err.print(f"next run: {when}", markup=False))
 
 
-def evaluate(home: Home, questions: str, part: str, recipe: str | None, picture: Path | None) -> "dict[str, Comparison]":
-    """Compare all systems on questions; the tables by name, the main one first."""
+def evaluate(
+    home: Home, questions: str, part: str, recipe: str | None, picture: Path | None, per_question: Path | None = None
+) -> "dict[str, Comparison]":
+    """Compare all systems on questions; the tables by name, the main one first.
+
+    Args:
+        home: law, questions and models.
+        questions: a source of questions in the graph, or a file of them.
+        part: of the questions.
+        recipe: recipe to compare; None is that of the active model.
+        picture: file to draw into.
+        per_question: file of JSON lines for the ranks of each question.
+    """
     from gnn.evaluation.compare import curves
     from gnn.evaluation.compare import evaluate as evaluate_systems
     from gnn.versions.active import active_recipe
@@ -139,7 +150,10 @@ def evaluate(home: Home, questions: str, part: str, recipe: str | None, picture:
         if picture:
             from gnn.evaluation.plot import draw
 
-            draw(next(iter(tables.values())), curves(workspace, chosen), picture)
+            draw(tables, curves(workspace, chosen), picture)
+    if per_question:
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for table in tables.values() for row in table.per_question())
+        per_question.write_text("".join(lines), "utf-8")
     return tables
 
 
