@@ -13,6 +13,7 @@ from schema.identifiers import eli_target, fold
 Named = tuple[str, str]
 """Label and identifier of an act, a section or an article."""
 BY_ID: Mapping[str, str] = {"Act": "acts_by_id", "Section": "sections_by_id", "Article": "articles_by_id"}
+_BY_SOURCE_ID: Mapping[str, str] = {"Article": "with_source_id_article", "Section": "with_source_id_section"}
 _PUBLISHED = re.compile(r"(?:LEGI|JORF)(?:TEXT|SCTA|ARTI)\d{12}")
 _MOST = 10
 """Articles of one number that are listed."""
@@ -54,8 +55,8 @@ def _identified(graph: Graph, words: str) -> Named | None:
                 return label, id
     published = _PUBLISHED.findall(words)
     for name in reversed(published):  # the last of an address is the narrowest
-        for label in ("Article", "Section"):
-            rows = graph.rows(f"with_source_id_{label.lower()}", source_id=name)
+        for label, statement in _BY_SOURCE_ID.items():
+            rows = graph.rows(statement, source_id=name)
             if rows:
                 return label, rows[0]["id"]
     names = {*published, words.upper()}

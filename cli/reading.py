@@ -12,6 +12,8 @@ from schema.publishers import act_url, article_url, outside_url, section_url, wo
 from schema.wordings import TextOfDay, text_of_day
 
 Page = dict[str, Any]
+_PARENT = {"Article": "parents_of_article", "Section": "parents_of_section"}
+_BESIDE = {"previous": "previous_articles", "next": "next_articles"}
 _SHOWN = ("id", "number", "heading", "title", "kind", "language", "status", "valid_from", "valid_to", "published", "updated")
 
 
@@ -34,7 +36,7 @@ def page_of(graph: Graph, name: Named, day: date | None = None) -> Page:
     if label == "Section":
         return page | {"url": section_url(act, row["source_id"]), "text": row["text"] or ""}
     wordings = graph.rows("wordings", ids=[id])
-    beside = {side: _neighbour(graph, side, id) for side in ("previous", "next")}
+    beside = {side: _neighbour(graph, side, id) for side in _BESIDE}
     page |= {"url": article_url(act, row, wordings), "text": row["text"], "wordings": [_wording(act, w) for w in wordings]}
     page |= beside | {"cites": _cites(graph, id), "cites_outside": _cites_outside(graph, id)}
     return page if day is None else page | on_day(day, row, wordings, page)
@@ -56,7 +58,7 @@ def on_day(day: date, article: Row, wordings: Sequence[Row], page: Mapping[str, 
 def path_above(graph: Graph, label: str, id: str) -> list[Page]:
     """Return identifier and heading of what stands above a section or an article, from the act down."""
     above: list[str] = []
-    while parents := graph.rows(f"parents_of_{label.lower()}", ids=[above[-1] if above else id]):
+    while parents := graph.rows(_PARENT[label], ids=[above[-1] if above else id]):
         above.append(parents[0]["parent_id"])
         label = "Section"
     headings = {row["id"]: row["heading"] for row in graph.rows("sections_by_id", ids=above)}
@@ -77,7 +79,7 @@ def _wording(act: Row, wording: Row) -> Page:
 
 
 def _neighbour(graph: Graph, side: str, id: str) -> Page | None:
-    found = graph.rows(f"{side}_articles", ids=[id])
+    found = graph.rows(_BESIDE[side], ids=[id])
     return {"id": found[0]["other"], "number": _row(graph, "Article", found[0]["other"])["number"]} if found else None
 
 
