@@ -56,7 +56,7 @@ def _lines(tree: Tree, level: int) -> Iterator[tuple[int, Text]]:
         yield level, Text(_article(tree))
         return
     count = number_of(tree["articles"], _ARTICLES)
-    yield level, Text(tree["heading"], "bold" if level == 0 else "") + Text(f"  {count}", "dim")
+    yield level, Text.assemble((tree["heading"], "bold" if level == 0 else ""), (f"  {count}", "dim"))
     articles: list[str] = []
     for part in tree["contents"]:
         if part["label"] == "Article" and not part["heading"]:

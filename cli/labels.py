@@ -24,7 +24,7 @@ def show_schema(described: dict[str, list[dict[str, Any]]]) -> None:
     """Print labels and edges as lines."""
     for kind in (*described["labels"], *described["edges"]):
         pairs = ", ".join(f"({start})-->({end})" for start, end in kind.get("between", ()))
-        out.print(Text(kind["name"], "bold") + Text(f"  {pairs}" if pairs else ""), soft_wrap=True)
+        out.print(Text.assemble((kind["name"], "bold"), f"  {pairs}" if pairs else ""), soft_wrap=True)
         out.print(Text(f"  {kind['meaning']}"), soft_wrap=True)
         for each in kind["properties"]:
             out.print(Text(f"    {each['name']:<17} {each['type']:<9} {each['meaning']}"), soft_wrap=True)

@@ -128,7 +128,7 @@ def _cited_line(other: Page, own: str) -> Text:
     number = other["number"] if other["label"] == "Article" else ""
     where = [part for part in (other["act"] if other["act"] != own or not number else "", other["heading"]) if part]
     times = localised(" ({n} times)", n=other["mentions"]) if other["mentions"] > 1 else ""
-    return _cut(Text(number, "bold"), f"{'  ' if number else ''}{' › '.join(where)}", times)
+    return _cut(number, f"{'  ' if number else ''}{' › '.join(where)}", times)
 
 
 def _outside_line(other: Page) -> Text:
@@ -143,10 +143,11 @@ def _relation(relation: Page, own: str) -> str:
     return localised(there if forth else back, act=relation["to"] if forth else relation["from"])
 
 
-def _cut(head: Text, rest: str, tail: str) -> Text:
+def _cut(head: str, rest: str, tail: str) -> Text:
     """Return one line of a list, its middle cut where it is wider than the terminal."""
     room = out.width - 2 - len(head) - len(tail)
-    return head + Text(rest if len(rest) <= room or not out.is_terminal else rest[: max(room - 1, 0)] + "…") + Text(tail)
+    fits = len(rest) <= room or not out.is_terminal
+    return Text.assemble((head, "bold"), rest if fits else rest[: max(room - 1, 0)] + "…", tail)
 
 
 def _beside(page: Page) -> None:

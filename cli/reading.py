@@ -13,7 +13,7 @@ from schema.wordings import TextOfDay, text_of_day
 
 Page = dict[str, Any]
 _PARENT = {"Article": "parents_of_article", "Section": "parents_of_section"}
-_BESIDE = {"previous": "previous_articles", "next": "next_articles"}
+_NEIGHBOURS = {"previous": "previous_articles", "next": "next_articles"}
 _SHOWN = ("id", "number", "heading", "title", "kind", "language", "status", "valid_from", "valid_to", "published", "updated")
 
 
@@ -36,7 +36,7 @@ def page_of(graph: Graph, name: Named, day: date | None = None) -> Page:
     if label == "Section":
         return page | {"url": section_url(act, row["source_id"]), "text": row["text"] or ""}
     wordings = graph.rows("wordings", ids=[id])
-    beside = {side: _neighbour(graph, side, id) for side in _BESIDE}
+    beside = {side: _neighbour(graph, side, id) for side in _NEIGHBOURS}
     page |= {"url": article_url(act, row, wordings), "text": row["text"], "wordings": [_wording(act, w) for w in wordings]}
     page |= beside | {"cites": _cites(graph, id), "cites_outside": _cites_outside(graph, id)}
     return page if day is None else page | on_day(day, row, wordings, page)
@@ -79,7 +79,7 @@ def _wording(act: Row, wording: Row) -> Page:
 
 
 def _neighbour(graph: Graph, side: str, id: str) -> Page | None:
-    found = graph.rows(_BESIDE[side], ids=[id])
+    found = graph.rows(_NEIGHBOURS[side], ids=[id])
     return {"id": found[0]["other"], "number": _row(graph, "Article", found[0]["other"])["number"]} if found else None
 
 

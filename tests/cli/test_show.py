@@ -1,10 +1,14 @@
 """Reading from the command line: an article in full, and the contents of an act."""
 
+import io
 import json
+import re
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from cli import pages
 from schema.errors import BadQuery, NotFound
 from tests.support.commands import Lexgraph
 from tests.support.tiny_law import BAKERS, BAKERS_ID, MILLERS_ID
@@ -34,6 +38,16 @@ def test_the_page_of_an_article_is_json_too(ask: Lexgraph) -> None:
     assert found["cites"] == []
     assert [(other["target"], other["kind"]) for other in found["cites_outside"]] == [("LEGIARTI000000000999", "article")]
     assert (found["previous"]["number"], found["next"]["number"]) == ("L121-1", "R111-1")
+
+
+def test_numbers_alone_are_bold_on_a_terminal_and_lines_fit_it(ask: Lexgraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(file=io.StringIO(), width=50, highlight=False, force_terminal=True)
+    monkeypatch.setattr(pages, "out", console)
+    ask.do("show", "L111-1")
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert "  \x1b[1mL111-2\x1b[0m  Livre Ier : Du pain" in lines
+    assert all(len(re.sub(r"\x1b\[\d+m", "", line)) <= 50 for line in lines if "https" not in line)
 
 
 def test_a_citation_is_one_line_however_often_it_is_made(ask: Lexgraph) -> None:
