@@ -15,6 +15,8 @@ Named = tuple[str, str]
 BY_ID: Mapping[str, str] = {"Act": "acts_by_id", "Section": "sections_by_id", "Article": "articles_by_id"}
 _BY_SOURCE_ID: Mapping[str, str] = {"Article": "with_source_id_article", "Section": "with_source_id_section"}
 _PUBLISHED = re.compile(r"(?:LEGI|JORF)(?:TEXT|SCTA|ARTI)\d{12}")
+_MEANT = re.compile(r"\b(?!(?:art|articles?|d[ue]|des|l[ae]?|les)\b)\w+", re.IGNORECASE)
+"""A word that says more than what joins an article to its act."""
 _MOST = 10
 """Articles of one number that are listed."""
 
@@ -95,7 +97,16 @@ def _cited(graph: Graph, words: str) -> Named | None:
     from ingest.citations.reference import Context
 
     jurisdictions = {row["jurisdiction"] for row in graph.rows("act_names")}
-    keys = {found.target for of in sorted(jurisdictions) for found in find_references(words, Context(of, ""))}
+    keys: set[str] = set()
+    for of in sorted(jurisdictions):
+        rest = list(words)
+        found = find_references(words, Context(of, ""))
+        for start, end in ((r.start, r.end) for r in found):
+            rest[start:end] = " " * (end - start)
+        for start, end in (r.act_words for r in found if r.act_words):
+            rest[start:end] = " " * (end - start)
+        if not _MEANT.search("".join(rest)):  # else something is named that was not understood
+            keys |= {r.target for r in found}
     if not keys:
         return None
     law = KnownLaw.of(graph)

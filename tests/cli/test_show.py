@@ -84,6 +84,10 @@ def test_a_number_that_several_articles_have_lists_them(ask: Lexgraph) -> None:
     assert f"{BAKERS_ID}/Annexe-I~LEGIARTI000000000007" in ended.err
 
 
+def test_words_that_are_only_half_understood_name_nothing(ask: Lexgraph) -> None:
+    assert ask("contents", "code de la boulangerie troisième partie").code == NotFound.exit_code
+
+
 def test_a_number_that_no_article_has_names_the_nearest(ask: Lexgraph) -> None:
     ended = ask("show", "L111-9")
     assert ended.code == NotFound.exit_code
