@@ -10,7 +10,7 @@ import strawberry
 from strawberry.dataloader import DataLoader
 
 from api.graphql.described import graphql_field, graphql_input, graphql_type
-from api.graphql.law import Act, Article, act_of, article_of
+from api.graphql.law import Act, Article, Info, act_of, article_of
 from api.graphql.limits import Budget
 from api.graphql.loaders import Reading
 from api.graphql.pagination import PageInfo, Window
