@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli import find, law, models, service
+from cli import find, law, models, read, service
 from cli.output import complain, err, progress_on, warn
 from cli.workspace import Home
 from schema.errors import LexgraphError
@@ -14,13 +14,25 @@ from schema.errors import LexgraphError
 app = typer.Typer(
     help="Statute law as a graph that answers legal questions.", no_args_is_help=True, pretty_exceptions_enable=False
 )
-for room in (law, models, find, service):
+for room in (law, models, find, read, service):
     app.add_typer(room.app)
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from schema import VERSION
+
+        print(f"lexgraph {VERSION}")
+        raise typer.Exit
 
 
 @app.callback()
 def start(
-    context: typer.Context, quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False
+    context: typer.Context,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_say_version, is_eager=True)
+    ] = False,
 ) -> None:
     """Statute law as a graph that answers legal questions."""
     from schema.settings import load_settings

@@ -4,7 +4,9 @@ from typing import Annotated
 
 import typer
 
-from cli.output import say, say_json, show, warn
+from cli.hit_lines import Group
+from cli.language import localised, translated
+from cli.output import say_json, warn
 from cli.workspace import Home, law_of
 from search.modes import Mode
 
@@ -17,7 +19,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON array.")]
 @app.command()
 def search(  # noqa: PLR0913 (options)
     context: typer.Context,
-    query: Annotated[str, typer.Argument(help="A legal question in your own words.")],
+    query: Annotated[list[str], typer.Argument(help="A legal question in your own words; quotes are not needed.")],
     mode: Annotated[Mode, typer.Option(help="Search method.")] = Mode.HYBRID,
     act: Annotated[str | None, typer.Option(help="Only articles of this act: identifier, title or abbreviation.")] = None,
     section: Annotated[
@@ -28,19 +30,21 @@ def search(  # noqa: PLR0913 (options)
     jurisdiction: Jurisdiction = None,
     first: Annotated[int, typer.Option(min=1, max=1000, help="Number of articles to show.")] = 10,
     pooling: Annotated[bool, typer.Option(help="Boost articles whose section also matches.")] = True,
+    group: Annotated[Group | None, typer.Option(help="Gather hits under their section or act.")] = None,
+    ids: Annotated[bool, typer.Option("--ids", help="Print the identifiers too.")] = False,
     json_: Json = False,
 ) -> None:
     """Find the articles of law that govern a question."""
-    from cli.hits import described_search, hits_table, nothing_matches, read_filter
+    from cli.hit_lines import show_hits
+    from cli.hits import described_search, read_filter
 
     only = read_filter(act, section, in_force_on, kind, jurisdiction)
-    hits, lost, notes = described_search(Home.of(context), query, mode, only, first=first, pooled=pooling)
-    for line in [*(f"lexgraph: {name} did not answer; the other lists rank alone" for name in lost), *notes]:
-        warn(line)
-    if json_:
-        say_json(hits)
-    else:
-        show(hits_table(hits)) if hits else say(nothing_matches(only))
+    hits, lost, notes = described_search(Home.of(context), " ".join(query), mode, only, first=first, pooled=pooling)
+    for name in lost:
+        warn(localised("lexgraph: {name} did not answer; the other lists rank alone", name=translated(name)))
+    for note in notes:
+        warn(translated(note))
+    say_json(hits) if json_ else show_hits(hits, only, group=group, ids=ids)
 
 
 @app.command()
@@ -55,12 +59,10 @@ def similar(  # noqa: PLR0913 (options)
     json_: Json = False,
 ) -> None:
     """Find the acts most like another, such as the acts that may transpose a directive."""
-    from cli.hits import described_acts, similar_table
+    from cli.hit_lines import show_acts_like
+    from cli.hits import described_acts
 
     only = {"jurisdiction": jurisdiction, "kind": kind, "first": first, "years_before": years_before, "years_after": years_after}
     with Home.of(context).graph() as graph:
         acts = described_acts(Home.of(context).path, graph, law_of(graph), act, **only)
-    if json_:
-        say_json(acts)
-    else:
-        show(similar_table(acts)) if acts else say("No act is like this one.")
+    say_json(acts) if json_ else show_acts_like(acts)

@@ -73,17 +73,16 @@ def citations(
     outside: Annotated[
         bool, typer.Option("--outside", help="List the citations whose target is not in the graph, with the reason.")
     ] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print one JSON object for each line.")] = False,
 ) -> None:
     """Count the citations in the graph by where they point."""
-    from cli.tables import say_table
-    from ingest.citations.counts import citation_counts, outside_lines
+    from cli.tables import citation_objects, say_citations
 
     with Home.of(context).graph() as graph:
-        if not outside:
-            say_table("citations", ("where", "how many"), citation_counts(graph))
-            return
-        for line in outside_lines(graph):
-            print(*line, sep="\t")
+        for row in citation_objects(graph, outside=outside) if json_ else ():
+            say_json(row)
+        if not json_:
+            say_citations(graph, outside=outside)
 
 
 @app.command()

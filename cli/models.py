@@ -57,6 +57,9 @@ def evaluate(  # noqa: PLR0913 (options)
     recipe: Annotated[str | None, typer.Option(help="Recipe to compare. [default: that of the active model]")] = None,
     json_: Json = False,
     picture: Annotated[Path | None, typer.Option(help="Draw recall against k and training curves into this file.")] = None,
+    per_question: Annotated[
+        Path | None, typer.Option(help="Write the ranks of each question's articles into this file, as JSON lines.")
+    ] = None,
     benchmark: Annotated[
         str | None, typer.Option(help="eu-lu: compare ways to find the acts that transpose a directive.")
     ] = None,
@@ -70,7 +73,7 @@ def evaluate(  # noqa: PLR0913 (options)
 
     home = Home.of(context)
     if benchmark is None:
-        show_comparison(steps.evaluate(home, questions, split, recipe, picture), as_json=json_)
+        show_comparison(steps.evaluate(home, questions, split, recipe, picture, per_question), as_json=json_)
     else:
         systems = steps.evaluate_acts(home, benchmark, transpositions, basis)
         show_act_systems(f"{benchmark}, {basis} pairs", systems, as_json=json_)

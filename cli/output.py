@@ -5,10 +5,12 @@ import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from cli.language import translated
 from runtime.progress import Advance, Progress, silent
 
 if TYPE_CHECKING:
@@ -30,11 +32,13 @@ def warn(line: str) -> None:
 
 def complain(error: Exception) -> None:
     """Print an error as the command line shows it."""
-    warn(f"lexgraph: {error}")
+    warn(f"lexgraph: {translated(str(error))}")
 
 
 def say_json(value: object) -> None:
     """Print one line of JSON, in UTF-8 as it is."""
+    if isinstance(sys.stdout, TextIOWrapper):  # whatever the locale: it is JSON for programs
+        sys.stdout.reconfigure(encoding="utf-8")
     print(json.dumps(value, ensure_ascii=False, default=str))
 
 

@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from cli import steps
-from cli.output import say
-from cli.workspace import Home, law_of
+from cli.output import say, say_json
+from cli.workspace import Home
 
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 app = typer.Typer()
 
 
@@ -36,32 +37,20 @@ def graphiql(context: typer.Context) -> None:
 
 
 @app.command()
-def status(context: typer.Context) -> None:
+def status(context: typer.Context, json_: Json = False) -> None:
     """Show what the graph, the index and the models hold."""
-    from cli.tables import MODEL_COLUMNS, graph_counts, model_table_rows, say_table
-    from ingest.loading.quarantine import quarantined
-    from search.text.index import index_is_built
+    from cli.state import show_state, state_of
 
-    home = Home.of(context)
-    with home.graph() as graph:
-        say_table("graph", ("what", "how many"), graph_counts(graph))
-        built = index_is_built(home.path, law_of(graph), home.bm25, server=home.text_server)
-        say(f"law {law_of(graph)[:16]}; text index: {'in step' if built else 'missing, run `lexgraph index`'}")
-        say_table("models", MODEL_COLUMNS, model_table_rows(graph))
-    for source, records in quarantined(home.path).items():
-        say(f"{len(records)} rejected records of {source} in {home.path / 'quarantine'}")
+    state = state_of(Home.of(context))
+    say_json(state) if json_ else show_state(Home.of(context), state)
 
 
 @app.command()
-def doctor(context: typer.Context) -> None:
+def doctor(context: typer.Context, json_: Json = False) -> None:
     """Check settings, graph, index and model against each other. The exit code is 1 if a check fails."""
-    from cli.tables import say_table
-    from schema.settings import origins
+    from cli.state import examine
 
-    home = Home.of(context)
-    say_table("settings", ("option", "value", "from", "what it is"), origins(home.settings))
-    results = [steps.passes(name, check) for name, check in steps.checks(home)]
-    raise typer.Exit(0 if all(results) else 1)
+    raise typer.Exit(0 if examine(Home.of(context), as_json=json_) else 1)
 
 
 @app.command()

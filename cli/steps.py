@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,8 +119,19 @@ def schedule(home: Home, cron: str, recipe: str | None) -> None:
     run_on(cron, once, announce=lambda when: err.print(f"next run: {when}", markup=False))
 
 
-def evaluate(home: Home, questions: str, part: str, recipe: str | None, picture: Path | None) -> "dict[str, Comparison]":
-    """Compare all systems on questions; the tables by name, the main one first."""
+def evaluate(
+    home: Home, questions: str, part: str, recipe: str | None, picture: Path | None, per_question: Path | None = None
+) -> "dict[str, Comparison]":
+    """Compare all systems on questions; the tables by name, the main one first.
+
+    Args:
+        home: law, questions and models.
+        questions: a source of questions in the graph, or a file of them.
+        part: of the questions.
+        recipe: recipe to compare; None is that of the active model.
+        picture: file to draw into.
+        per_question: file of JSON lines for the ranks of each question.
+    """
     from gnn.evaluation.compare import curves
     from gnn.evaluation.compare import evaluate as evaluate_systems
     from gnn.versions.active import active_recipe
@@ -139,7 +150,10 @@ def evaluate(home: Home, questions: str, part: str, recipe: str | None, picture:
         if picture:
             from gnn.evaluation.plot import draw
 
-            draw(next(iter(tables.values())), curves(workspace, chosen), picture)
+            draw(tables, curves(workspace, chosen), picture)
+    if per_question:
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for table in tables.values() for row in table.per_question())
+        per_question.write_text("".join(lines), "utf-8")
     return tables
 
 
@@ -184,55 +198,6 @@ def _make_ready(home: Home, id: str) -> None:
                 return
             corpus, text = read_corpus(graph)
         make_ready(home.store, graph, corpus, text, id, threads=home.settings.threads, progress=home.progress)
-
-
-def checks(home: Home) -> Generator[tuple[str, Callable[[], str]]]:
-    """Yield the checks of graph, index and model by name; each says what it found, or raises what is wrong."""
-    yield "graph", lambda: _check_graph(home)
-    yield "text index", lambda: _check_index(home)
-    yield "model", lambda: _check_model(home)
-
-
-def passes(name: str, check: Callable[[], str]) -> bool:
-    """Run a check and print what it says; return whether all is well."""
-    try:
-        say(f"ok    {name}: {check()}")
-    except LexgraphError as error:
-        say(f"FAIL  {name}: {error}")
-        return False
-    return True
-
-
-def _check_graph(home: Home) -> str:
-    with home.graph() as graph:
-        return "; ".join((graph.described(), ", ".join(f"{row['n']:,} {row['label']}" for row in graph.rows("counts"))))
-
-
-def _check_index(home: Home) -> str:
-    with home.graph() as graph:
-        index, server = home.index(graph), home.text_server
-        if server is not None:
-            return server.check(index.corpus.sha256, home.bm25)
-        return f"{len(index.corpus.articles):,} articles"
-
-
-def _check_model(home: Home) -> str:
-    from gnn.versions.active import active_model
-    from gnn.versions.files import read_card
-
-    with home.graph() as graph:
-        model = active_model(home.path, graph, home.index(graph).corpus, home.settings.threads, home.settings.models)
-        if model is None:
-            raise NotReady("no model is active: run `lexgraph train`")
-        law = law_of(graph)
-        if graph.vectors is not None and not graph.vectors.hold(model.id, law):
-            raise NotReady(f"{model.id}: the server lacks its vectors of this law: run `lexgraph index`")
-        if read_card(home.path, model.id)["corpus_sha256"] == law:
-            return model.id
-        unseen = int((model.bias == -float("inf")).sum())
-        if unseen:
-            raise NotReady(f"{model.id} has no embedding of {unseen:,} articles: run `lexgraph index`")
-        return f"{model.id}, trained on older law (`lexgraph retrain` takes up the new)"
 
 
 def _say_loads(home: Home, loads: Any) -> int:

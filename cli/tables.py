@@ -1,13 +1,14 @@
 """Tables of the terminal: counts, model versions, measures."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
+from cli.language import localised, translated
 from cli.output import say_json, show
 
 if TYPE_CHECKING:
@@ -43,6 +44,27 @@ def _cell(value: object) -> Text:
         plain = "" if value is None else value if isinstance(value, str) else None
         return Text(json.dumps(value, default=str, ensure_ascii=False) if plain is None else plain)
     return Text(f"{value:,}" if isinstance(value, int) else f"{value:.2f}")
+
+
+def say_citations(graph: "Graph", *, outside: bool) -> None:
+    """Print how many citations point where, or those that point outside the graph, a line each."""
+    from ingest.citations.counts import citation_counts, outside_lines
+
+    if not outside:
+        counts = [(translated(where), n) for where, n in citation_counts(graph)]
+        say_table(localised("citations"), (localised("where"), localised("how many")), counts)
+        return
+    for *line, reason in outside_lines(graph):
+        print(*line, translated(reason), sep="\t")
+
+
+def citation_objects(graph: "Graph", *, outside: bool) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `say_citations` as JSON objects."""
+    from ingest.citations.counts import citation_counts, outside_lines
+
+    names = ("source", "kind", "target", "text", "reason") if outside else ("where", "n")
+    for row in outside_lines(graph) if outside else citation_counts(graph):
+        yield dict(zip(names, row, strict=True))
 
 
 def graph_counts(graph: "Graph") -> list[tuple[str, int]]:

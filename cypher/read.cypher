@@ -156,6 +156,10 @@ RETURN a.act_id AS act_id, collect(a.id) AS ids, collect(a.number) AS numbers, c
 MATCH (s:Section)
 RETURN s.act_id AS act_id, collect(s.id) AS ids, collect(s.number) AS numbers, collect(s.source_ids) AS source_ids;
 
+// name: with_source_id_{label}
+// for label: Article, Section
+MATCH (n:{{label}}) WHERE $source_id IN n.source_ids RETURN n.id AS id ORDER BY id;
+
 // name: section_source_ids
 MATCH (s:Section) RETURN s.id AS id, s.source_ids AS source_ids ORDER BY id;
 
@@ -192,6 +196,19 @@ MATCH (q:Question) RETURN q.id AS id, q.source AS source, q.file AS file ORDER B
 MATCH (p:Act|Section)-[c:CONTAINS]->(n:Section|Article) WHERE p.id IN $ids
 RETURN p.id AS parent_id, n.id AS id, {{label of n}} AS label, c.position AS position
 ORDER BY parent_id, position;
+
+// name: parents_of_{label}
+// for label: Section, Article
+// one by one
+MATCH (n:{{label}})<-[:CONTAINS]-(p:Act|Section) WHERE n.id IN $ids RETURN n.id AS id, p.id AS parent_id;
+
+// name: next_articles
+// one by one
+MATCH (a:Article)-[:NEXT]->(b:Article) WHERE a.id IN $ids RETURN a.id AS id, b.id AS other;
+
+// name: previous_articles
+// one by one
+MATCH (a:Article)<-[:NEXT]-(b:Article) WHERE a.id IN $ids RETURN a.id AS id, b.id AS other;
 
 // name: cites
 // one by one

@@ -20,8 +20,25 @@ RelationType = Literal["CITES", "TRANSPOSES", "AMENDS", "REPEALS", "CONSOLIDATES
 class Act:
     """A code, a statute, a decree, a directive: the root of a tree of sections and articles.
 
-    ``published`` is the date that the act bears; ``updated`` that of the consolidation that was read. ``preamble`` is
-    what stands outside its sections and articles; ``subjects`` are the publisher's own (fields, departments).
+    Attributes:
+        id: jurisdiction and the publisher's identifier, as ``fr/LEGITEXT000006072050``.
+        jurisdiction: a country's two letters, or eu.
+        kind: code, loi, directive …, as the source names it.
+        title: in full.
+        language: ISO 639-1.
+        status: as the publisher gives it.
+        valid_from: first day in force.
+        valid_to: first day no longer in force; none while no end is known.
+        eli: European Legislation Identifier.
+        celex: number in EUR-Lex.
+        source: format or collection that it was read from.
+        source_id: the publisher's identifier.
+        licence: licence under which the publisher gives it.
+        short_title: name in use, where it has one.
+        published: date that the act bears.
+        updated: date of the consolidation that was read.
+        subjects: the publisher's own, as fields or departments.
+        preamble: text outside its sections and articles.
     """
 
     id: str
@@ -46,9 +63,22 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part, book, title, chapter, section …: an inner node of the tree. ``level`` is 1 below the act.
+    """A part, book, title, chapter, section …: an inner node of the tree.
 
-    ``text`` stands under the heading itself, before anything below it.
+    Attributes:
+        id: identifier of the act and the numbered parts of the headings down to it.
+        act_id: the act that it is a part of.
+        parent_id: section or act that it stands in.
+        position: place among what stands in the same section or act.
+        number: numbered part of the heading, as ``Livre Ier``.
+        heading: in full.
+        level: 1 below the act.
+        status: as the publisher gives it.
+        valid_from: first day in force.
+        valid_to: first day no longer in force; none while no end is known.
+        source_id: the publisher's identifier.
+        source_ids: the publisher's identifiers of all its states.
+        text: words under the heading itself, before anything below it.
     """
 
     id: str
@@ -68,9 +98,22 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A leaf of the tree. ``text`` has one paragraph a line; ``source_ids`` names every wording of it.
+    """A leaf of the tree, with the text of its present wording.
 
-    ``valid_to`` is exclusive, and None while no end is known.
+    Attributes:
+        id: identifier of the act and the normalised number, as ``fr/LEGITEXT000006072050/L1234-9``.
+        act_id: the act that it is a part of.
+        parent_id: section or act that it stands in.
+        position: place among what stands in the same section or act.
+        number: as the publisher writes it.
+        heading: title of its own, where it has one.
+        text: one paragraph a line.
+        language: ISO 639-1.
+        status: as the publisher gives it.
+        valid_from: first day of this wording.
+        valid_to: first day no longer in force; none while no end is known.
+        source_id: the publisher's identifier, the same for every wording.
+        source_ids: the publisher's identifiers of every wording.
     """
 
     id: str
@@ -128,9 +171,15 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """An earlier or later wording of an article. ``text`` is "" where the source gives its dates alone.
+    """An earlier or later wording of an article.
 
-    ``valid_to`` is exclusive, and None while no end is known.
+    Attributes:
+        article_id: the article.
+        source_id: the publisher's identifier of this wording.
+        status: as the publisher gives it.
+        valid_from: first day in force.
+        valid_to: first day no longer in force; none while no end is known.
+        text: one paragraph a line; "" where the source gives its dates alone.
     """
 
     article_id: str
@@ -199,9 +248,18 @@ class ActTree:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A legal question with its relevant articles, and its part in each split (train, development, test).
+    """A legal question with its relevant articles.
 
-    A reader may name articles by the publisher's identifiers; the graph holds its own.
+    A reader may name these by the publisher's identifiers; the graph holds its own.
+
+    Attributes:
+        id: the source's own.
+        text: the question, or the title of the sheet that answers it.
+        description: more about it, where the source has it.
+        source: benchmark or file that it comes from.
+        relevant: articles that answer it.
+        split: its part of the random split: train, development or test.
+        split_by_dossier: its part of the split that keeps topics together.
     """
 
     id: str

@@ -13,6 +13,8 @@ Ranks = npt.NDArray[np.int64]
 MEASURES = ("R@100", "R@200", "R@500", "MAP", "MRP", "nDCG@10", "MRR@10", "S@5")
 CURVE_CUTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 BOOTSTRAP_SAMPLES = 2000
+UNRANKED = np.iinfo(np.int64).max
+"""Rank of what was not retrieved: behind everything."""
 _SEED = 20
 
 
@@ -40,7 +42,7 @@ def ranks_in_order(scores: Scores, relevant: npt.NDArray[np.intp]) -> Ranks:
     """
     own = scores[relevant][:, None]
     ahead = (scores > own).sum(1) + ((scores == own) & (np.arange(len(scores)) < relevant[:, None])).sum(1)
-    return np.where(np.isfinite(scores[relevant]), ahead + 1, np.iinfo(np.int64).max)
+    return np.where(np.isfinite(scores[relevant]), ahead + 1, UNRANKED)
 
 
 def ranks_of(scores: Scores, relevant: npt.NDArray[np.intp]) -> Ranks:
@@ -94,24 +96,25 @@ def measure(ranks: Ranks) -> dict[str, float]:
 def all_ranks(
     score: Callable[[str], Scores], questions: Sequence[Judged], *, progress: Progress = silent, label: str = "questions"
 ) -> list[Ranks]:
-    """Return for each question the ranks of its relevant articles (`ranks_of`), by the scores of all articles for it."""
+    """Return for each question the ranks of its relevant articles, in their order, by the scores of all articles for it."""
     ranks: list[Ranks] = []
     with progress(label, len(questions)) as advance:
         for question in questions:
-            ranks.append(ranks_of(score(question.query), question.relevant))
+            ranks.append(ranks_in_order(score(question.query), question.relevant))
             advance(1)
     return ranks
 
 
 def measures_of(ranks: Sequence[Ranks]) -> dict[str, npt.NDArray[np.float64]]:
     """Return each measure of each question: float64[questions] by name, between 0 and 1."""
-    rows = [measure(row) for row in ranks]
+    rows = [measure(np.sort(row)) for row in ranks]
     return {name: np.array([row[name] for row in rows]) for name in MEASURES}
 
 
-def recall_curve(ranks: Sequence[Ranks], cuts: Sequence[int] = CURVE_CUTS) -> list[float]:
-    """Return the mean recall at each cut, in percent."""
-    return [100 * float(np.mean([recall(row, cut) for row in ranks])) for cut in cuts]
+def recall_curve(ranks: Sequence[Ranks], cuts: Sequence[int] = CURVE_CUTS) -> list[Measured]:
+    """Return the recall at each cut, in percent, with its interval."""
+    rows = {str(cut): np.array([recall(row, cut) for row in ranks]) for cut in cuts}
+    return list(with_intervals(rows).values())
 
 
 def with_intervals(values: Mapping[str, npt.NDArray[np.float64]]) -> dict[str, Measured]:

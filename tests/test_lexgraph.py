@@ -276,3 +276,27 @@ def test_similar_acts_are_found_and_measured_from_the_command_line(tmp_path: Pat
     refused = run(home, "evaluate", "--benchmark", "eu-lu")
     assert refused.returncode == BadQuery.exit_code
     assert "--transpositions" in refused.stderr
+
+
+def test_every_verb_that_prints_a_table_prints_json_in_utf_8_whatever_the_locale(tiny_home: Path) -> None:
+    objects = [
+        json.loads(run(tiny_home, *verb, "--json", PYTHONIOENCODING="ascii").stdout.splitlines()[0])
+        for verb in (["status"], ["doctor"], ["models"], ["citations"], ["contents"], ["search", "congé"], ["show", "L111-1"])
+    ]
+    status, doctor, models, citations, acts, hits, page = objects
+    assert status["graph"]["Article"] == 10
+    assert {check["check"]: check["ok"] for check in doctor["checks"]} == {"graph": True, "text index": True, "model": False}
+    assert models == []
+    assert citations == {"where": "to articles of the graph", "n": 3}
+    assert [act["title"] for act in acts] == ["Code de la boulangerie", "Code de la meunerie"]
+    assert hits == []
+    assert page["text"].endswith("Il est cuit au four.")
+    shown = subprocess.run(
+        [sys.executable, str(ROOT / "lexgraph.py"), "show", "L111-2", "--json"],
+        env=os.environ | {"LEXGRAPH_HOME": str(tiny_home), "PYTHONIOENCODING": "latin-1"}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert "pèse deux cent cinquante" in shown.stdout.decode("utf-8")
+
+
+def test_the_version_is_told(tmp_path: Path) -> None:
+    assert run(tmp_path / "none", "--version").stdout.split()[0] == "lexgraph"

@@ -122,7 +122,7 @@ def test_the_second_command_is_the_one_that_runs_here() -> None:
 def test_every_other_command_runs(demo: str, command: str, tmp_path: Path) -> None:
     questions = tmp_path / "questions.jsonl"
     questions.write_text('{"id": 1, "text": "indemnité de licenciement", "relevant": ["fr/LEGITEXT000006072050/L1234-9"]}\n')
-    command = command.replace("questions.jsonl", str(questions)).replace(".venv/", f"{sys.prefix}/")
+    command = re.sub(r"(\S+\.(?:png|jsonl))", rf"{tmp_path}/\1", command).replace(".venv/", f"{sys.prefix}/")
     assert _run(command).stdout
 
 

@@ -7,12 +7,16 @@ from typing import Annotated
 
 import strawberry
 
+from api.graphql.citations import CitationEdge, CitesOutsideConnection, outside_citations
 from api.graphql.described import graphql_field, graphql_interface, graphql_type
 from api.graphql.loaders import Reading
 from api.graphql.pagination import DEFAULT_PAGE, Connection, PageInfo, Window, connection
 from cypher.graph import Row
 from schema.errors import NotReady
+from schema.identifiers import act_of as act_identifier
 from schema.labels import UNCITED
+from schema.publishers import act_url, article_url, present_id, section_url, wording_url
+from schema.wordings import in_force_on
 
 Info = strawberry.Info[Reading, None]
 First = Annotated[int, strawberry.argument(description="Length of the page, from 1 to the server's limit.")]
@@ -26,6 +30,11 @@ class Node:
     id: strawberry.ID = strawberry.field(
         description="Readable and stable: `fr/LEGITEXT000006072050/L1234-9` is an article of the act before the last slash."
     )
+
+    @graphql_field
+    async def url(self, info: Info) -> str | None:
+        """Address at the publisher; null where none is certain."""
+        return await _url(info.context, self)
 
 
 @graphql_type
@@ -69,17 +78,6 @@ class Provision(Node, Dated):
     async def siblings(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> "Connection[Provision]":
         """Neighbours in the same section or act, in reading order."""
         return await _provisions(info.context, ["siblings", self.id], self.parent_id, first, after)
-
-
-@graphql_type
-class CitationEdge:
-    """A citation: its words, and where they stand."""
-
-    cursor: str
-    text: str = strawberry.field(description="The words that cite.")
-    start: int = strawberry.field(description="Where they begin in the citing article's text, in code points.")
-    end: int = strawberry.field(description="Where they end, exclusive.")
-    kind: str = strawberry.field(description="`link`: marked by the publisher; `text`: found in the words.")
 
 
 @graphql_type
@@ -142,6 +140,13 @@ class Wording(Dated):
 
     id: strawberry.ID
     text: str | None = strawberry.field(description="Null where only the dates are known.")
+    article_id: strawberry.Private[str]
+
+    @graphql_field
+    async def url(self, info: Info) -> str | None:
+        """Address at the publisher; null where none is certain."""
+        act = await info.context.acts.load(act_identifier(self.article_id))
+        return None if act is None else wording_url(act, self.source_id)
 
 
 _Types = Annotated[list[RelationType] | None, strawberry.argument(description="Only these; all where it is left out.")]
@@ -215,6 +220,7 @@ class Article(Provision):
 
     text: str | None = strawberry.field(description="One paragraph a line; null while it is not known (`degraded`).")
     language: str | None = strawberry.field(description="ISO 639-1.")
+    source_ids: strawberry.Private[list[str] | None]
     authority: float = strawberry.field(
         description="PageRank over citations between articles: 0.15 for an article that nobody cites, more the more it is cited."
     )
@@ -231,17 +237,20 @@ class Article(Provision):
     async def wording(
         self, info: Info, on: Annotated[date, strawberry.argument(description="The day, as ISO 8601: `2020-01-31`.")]
     ) -> Wording | None:
-        """The wording in force on a day; null where none was."""
+        """The wording in force on a day, its text null where only its dates are known; null where none was in force."""
+        rows = await info.context.wordings.load(self.id)
         own = Wording(
             id=self.id,
             status=self.status,
             valid_from=self.valid_from,
             valid_to=self.valid_to,
             text=self.text,
-            source_id=self.source_id,
+            source_id=present_id(vars(self), rows),
+            article_id=self.id,
         )
-        wordings = [own, *(_wording(row) for row in await info.context.wordings.load(self.id))]
-        return next((w for w in wordings if (w.valid_from or date.min) <= on < (w.valid_to or date.max)), None)
+        wordings = [own, *map(_wording, rows)]
+        place = in_force_on(on, [(wording.valid_from, wording.valid_to) for wording in wordings])
+        return None if place is None else wordings[place]
 
     @graphql_field
     async def next(self, info: Info) -> "Article | None":
@@ -267,6 +276,11 @@ class Article(Provision):
             if node is not None
         ]
         return CitesConnection(edges=edges, page_info=page.info, total_count=len(rows))
+
+    @graphql_field
+    async def cites_outside(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitesOutsideConnection:
+        """Citations of this article that name what the graph does not hold, in the order of its text."""
+        return await outside_citations(info.context, self.id, first, after)
 
     @graphql_field
     async def cited_by(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitedByConnection:
@@ -298,6 +312,18 @@ def _values(kind: type, row: Row | None, own: Row) -> Row:
     names = [field.name for field in fields(kind)]
     read = {name: row[name] if name in _NEVER_NULL else row[name] or None for name in names if name in row}
     return read | {name: [] for name in ("subjects",) if name in names and not read[name]} | own
+
+
+async def _url(reading: Reading, node: Node) -> str | None:
+    """Return the address of an act, a section or an article at its publisher."""
+    if not isinstance(node, Provision):
+        return act_url(vars(node))
+    act = await reading.acts.load(node.act_id)
+    if act is None:
+        return None
+    if isinstance(node, Article):
+        return article_url(act, vars(node), await reading.wordings.load(node.id))
+    return section_url(act, node.source_id)
 
 
 _NEVER_NULL = frozenset({"id", "number", "title", "kind", "level"})

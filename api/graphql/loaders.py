@@ -111,6 +111,7 @@ class Reading:
         self.articles = single("articles_by_id")
         self.contents = every("contents", "parent_id")
         self.cites = every("cites")
+        self.cites_outside = every("outside_citations_from", "article")
         self.cited_by = every("cited_by")
         self.wordings = every("wordings", "article_id")
         self.relations = every("relations_of_acts", "act")

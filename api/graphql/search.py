@@ -10,11 +10,12 @@ import strawberry
 from strawberry.dataloader import DataLoader
 
 from api.graphql.described import graphql_field, graphql_input, graphql_type
-from api.graphql.law import Act, Article, act_of, article_of
+from api.graphql.law import Act, Article, Info, act_of, article_of
 from api.graphql.limits import Budget
 from api.graphql.loaders import Reading
 from api.graphql.pagination import PageInfo, Window
 from schema.filter import Filter
+from schema.wordings import TextOfDay, text_of_day
 from search.acts.similar import MOST_ACTS, SimilarAct
 from search.modes import Mode
 from search.query.understanding import Understood
@@ -31,6 +32,14 @@ strawberry.enum(
     description=(
         "HYBRID: words and vectors, fused, pooled over the tree of the law. BM25: words alone. VECTOR: embeddings alone. "
         "HIERARCHICAL: embeddings, from the acts down through the sections. The last two need an active model."
+    ),
+)
+
+strawberry.enum(
+    TextOfDay,
+    description=(
+        "SAME: the present text was in force that day. OTHER: another was, which `wording(on:)` gives. UNKNOWN: that day's text "
+        "is not known, and today's is shown."
     ),
 )
 
@@ -95,15 +104,30 @@ class SearchEdge:
     node: Article
     places: list[Place] = strawberry.field(description="Why it is here: its place in each list.")
     query: strawberry.Private[str]
+    day: strawberry.Private[date | None]
     highlights: strawberry.Private[DataLoader[str, Passage | None]]
     budget: strawberry.Private[Budget]
 
     @graphql_field
-    async def snippet(self) -> Snippet | None:
-        """Passage that shows why the article answers."""
-        found = await self.highlights.load(self.node.id)
+    async def text_of_day(self, info: Info) -> TextOfDay | None:
+        """Relation of the article's text to that of the filter's `inForceOn`; null without one."""
+        return None if self.day is None else (await self._on_day(self.day, info))[0]
+
+    async def _on_day(self, day: date, info: Info) -> tuple[TextOfDay, str | None]:
+        """Return the relation of the article's text to that of a day, and the text that is shown."""
+        rows = await info.context.wordings.load(self.node.id)
+        others = [((row["valid_from"], row["valid_to"]), row["text"] or "") for row in rows]
+        state, place = text_of_day(day, (self.node.valid_from, self.node.valid_to), others)
+        return state, others[place][1] if state is TextOfDay.OTHER and place is not None else self.node.text
+
+    @graphql_field
+    async def snippet(self, info: Info) -> Snippet | None:
+        """Passage that shows why the article answers: of the text of the filter's day, where that is known."""
+        text, language = self.node.text, self.node.language
+        if self.day is not None:
+            _, text = await self._on_day(self.day, info)
+        found = await self.highlights.load(self.node.id) if text == self.node.text else None
         if found is None:
-            text, language = self.node.text, self.node.language
             if text is None or language is None:  # while the graph is away (`api.graphql.degraded`)
                 return None
             self.budget.spend(_SNIPPET)
@@ -170,6 +194,7 @@ async def answer(
             node=article_of(row),
             places=_places(hit),
             query=words,
+            day=only.in_force_on,
             highlights=highlights,
             budget=reading.budget,
         )

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from gnn.versions.shared_folder import model_folder
 from gnn.workspace import Workspace
 from schema.errors import BadQuery, NotReady
 from schema.records import Question
-from search.evaluation import Judged, Measured, Scores, all_ranks, measures_of, recall_curve, with_intervals
+from search.evaluation import UNRANKED, Judged, Measured, Ranks, Scores, all_ranks, measures_of, recall_curve, with_intervals
 from search.modes import Mode
 from search.questions import PARTS, TITLE, WITH_DESCRIPTION, judged, of_split
 from search.retrieval import Retriever
@@ -25,13 +25,18 @@ from search.retrieval import Retriever
 class SystemResult:
     """One row of the table: measures in percent, training time in seconds, median time of a query in milliseconds.
 
-    ``recall`` is the mean recall at each of `search.evaluation.CURVE_CUTS`, in percent.
+    Attributes:
+        recall: at each of `search.evaluation.CURVE_CUTS`, in percent.
+        ranks: of the relevant articles of each question, in their order.
+        about: the system in a sentence.
     """
 
     measures: dict[str, Measured]
-    recall: list[float]
+    recall: list[Measured]
     training_s: float | None
     query_ms: float
+    ranks: list[Ranks]
+    about: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +47,13 @@ class Comparison:
     split: str
     part: str
     asked: str
-    n: int
+    cases: Sequence[Question]
     systems: dict[str, SystemResult]
+
+    @property
+    def n(self) -> int:
+        """Number of questions."""
+        return len(self.cases)
 
     def as_json(self) -> dict[str, Any]:
         """Return the table as an object: plain means beside their intervals."""
@@ -51,13 +61,26 @@ class Comparison:
         for name, result in self.systems.items():
             row: dict[str, Any] = {measure: round(value.mean, 2) for measure, value in result.measures.items()}
             row["intervals"] = {m: [round(v.low, 2), round(v.high, 2)] for m, v in result.measures.items()}
-            row["recall_curve"] = [round(value, 2) for value in result.recall]
+            row["recall_curve"] = [round(value.mean, 2) for value in result.recall]
+            row["recall_curve_intervals"] = [[round(value.low, 2), round(value.high, 2)] for value in result.recall]
             row["training_s"] = result.training_s
             row["query_ms"] = round(result.query_ms, 2)
             systems[name] = row
-        about = asdict(self)
-        del about["systems"]
+        about = {name: getattr(self, name) for name in ("questions", "split", "part", "asked", "n")}
         return about | {"systems": systems}
+
+    def per_question(self) -> Iterator[dict[str, Any]]:
+        """Yield each question with the rank that each system gives to each relevant article; None where it was not found."""
+        for n, question in enumerate(self.cases):
+            ranks = {
+                name: {
+                    article: None if rank == UNRANKED else rank
+                    for article, rank in zip(question.relevant, result.ranks[n].tolist(), strict=True)
+                }
+                for name, result in self.systems.items()
+            }
+            about = {name: getattr(self, name) for name in ("questions", "split", "part", "asked")}
+            yield {"id": question.id, "text": question.text} | about | {"ranks": ranks}
 
 
 def evaluate(
@@ -109,7 +132,7 @@ def compare(
         raise NotReady(f"no {part} questions of {source} in the {split} split")
     queries = judged(workspace.corpus, questions, asked)
     systems = {system.name: _measured(workspace, system, queries) for system in _systems(workspace, recipe, split)}
-    return Comparison(source, split, part, asked, len(queries), systems)
+    return Comparison(source, split, part, asked, questions, systems)
 
 
 def curves(workspace: Workspace, recipe: Recipe) -> dict[str, list[dict[str, float]]]:
@@ -127,6 +150,7 @@ class _System:
     name: str
     retriever: Retriever
     mode: Mode
+    about: str
     training_s: float | None = None
     pooled: bool = True
 
@@ -134,8 +158,8 @@ class _System:
 def _systems(workspace: Workspace, recipe: Recipe, split: str) -> Iterator[_System]:
     """Yield the systems of a recipe, one after the other: each model is let go before the next is opened."""
     lexical = Retriever(workspace.index, None)
-    yield _System("bm25", lexical, Mode.BM25)
-    yield _System("bm25-hybrid", lexical, Mode.HYBRID)
+    yield _System("bm25", lexical, Mode.BM25, "The words of articles (BM25).")
+    yield _System("bm25-hybrid", lexical, Mode.HYBRID, "The words of articles and of their sections, pooled over the tree.")
     ids = model_ids(recipe, workspace.index.key, workspace.questions)
     home, corpus = workspace.home, workspace.corpus
     for name in (*recipe.compare, recipe.name):
@@ -144,11 +168,16 @@ def _systems(workspace: Workspace, recipe: Recipe, split: str) -> Iterator[_Syst
             raise NotReady(f"model {id} has not been trained: run `lexgraph train`")
         retriever = Retriever(workspace.index, served_model(home, workspace.graph, corpus, id, workspace.threads))
         seconds = read_run(home, id)["training_s"]
-        yield _System(recipe.other(name).system, retriever, Mode.VECTOR, seconds)
+        other = recipe.other(name)
+        yield _System(other.system, retriever, Mode.VECTOR, other.description, seconds)
         if name == recipe.name:
-            yield _System("hierarchical", retriever, Mode.HIERARCHICAL, seconds)
-            yield _System("hybrid-no-pooling", retriever, Mode.HYBRID, seconds, pooled=False)
-            yield _System("hybrid", retriever, Mode.HYBRID, seconds)
+            down = f"From the acts down through the sections, by the embeddings of {other.system}."
+            fused = f"{other.system}, words, and the nearest training questions, fused"
+            yield _System("hierarchical", retriever, Mode.HIERARCHICAL, down, seconds)
+            yield _System("hybrid-no-pooling", retriever, Mode.HYBRID, f"{fused}.", seconds, pooled=False)
+            yield _System(
+                "hybrid", retriever, Mode.HYBRID, f"{fused} and pooled over the tree: the search of the service.", seconds
+            )
 
 
 def _measured(workspace: Workspace, system: _System, queries: Sequence[Judged]) -> SystemResult:
@@ -162,4 +191,5 @@ def _measured(workspace: Workspace, system: _System, queries: Sequence[Judged]) 
 
     ranks = all_ranks(score, queries, progress=workspace.progress, label=system.name)
     measured = with_intervals(measures_of(ranks))
-    return SystemResult(measured, recall_curve(ranks), system.training_s, 1000 * float(np.median(times)))
+    median_ms = 1000 * float(np.median(times))
+    return SystemResult(measured, recall_curve(ranks), system.training_s, median_ms, ranks, " ".join(system.about.split()))

@@ -21,6 +21,27 @@ class Snippet:
         """The matched words, each form once, in order."""
         return tuple(dict.fromkeys(self.text[start:end].lower() for start, end in self.marks))
 
+    def line(self, width: int) -> "Snippet":
+        """Return the part of at most ``width`` characters that holds the most different matched words."""
+        if len(self.text) <= width:
+            return self
+        room = max(width - 4, 1)  # what was cut on either side takes two columns
+
+        def held(first: int) -> int:
+            return len({self.text[s:e].lower() for s, e in self.marks if first <= s and e <= first + room})
+
+        start = max((max(s - room // 8, 0) for s, _ in self.marks), key=lambda first: (held(first), -first), default=0)
+        start = min(start, max(len(self.text) - room, 0))
+        first_mark = next((s for s, _ in self.marks if s >= start), start)
+        begin = min(_word_start(self.text, start), first_mark) if start else 0
+        end = begin + room
+        if end < len(self.text):
+            end = max(self.text.rfind(" ", begin + room // 2, end + 1), begin + room // 2)
+        before, after = ("… " if begin and not self.text.startswith("…", begin) else ""), (" …" if end < len(self.text) else "")
+        shift = len(before) - begin
+        marks = tuple((s + shift, e + shift) for s, e in self.marks if begin <= s and e <= end)
+        return Snippet(before + self.text[begin:end] + after, marks)
+
 
 def snippet(text: str, query: str, language: str, width: int = WIDTH) -> Snippet:
     """Return the passage of ``text`` with the most different words of ``query``; its beginning where none has any."""

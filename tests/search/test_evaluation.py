@@ -37,7 +37,9 @@ def test_ties_go_by_position_and_what_was_not_found_ranks_behind_all() -> None:
 def test_each_question_is_measured_on_its_own() -> None:
     lists = {"a": np.array([3, 2, 1], np.float32), "b": np.array([1, 2, 3], np.float32)}
     ranks = all_ranks(lists.__getitem__, [Judged("a", np.array([0])), Judged("b", np.array([0]))])
-    assert recall_curve(ranks, (1, 2, 3)) == [50, 50, 100]
+    curve = recall_curve(ranks, (1, 2, 3))
+    assert [point.mean for point in curve] == [50, 50, 100]
+    assert (curve[0].low, curve[0].high, curve[2].low) == (0, 100, 100)
     values = measures_of(ranks)
     assert tuple(values) == MEASURES
     assert values["MAP"].tolist() == pytest.approx([1, 1 / 3])

@@ -3,8 +3,6 @@
 // the graph too) and what cites it.
 // Set the parameter first, in a line of its own, without the slashes:
 //   :param article => 'fr/LEGITEXT000006072050/L1234-9'
-MATCH path = (:Act)-[:CONTAINS*1..20]->(:Article {id: $article})
-RETURN path
-UNION
-MATCH path = (:Article {id: $article})-[:NEXT|CITES|CITES_OUTSIDE]-()
-RETURN path;
+MATCH above = (:Act)-[:CONTAINS*1..20]->(a:Article {id: $article})
+OPTIONAL MATCH beside = (a)-[:NEXT|CITES|CITES_OUTSIDE]-()
+RETURN above, beside;

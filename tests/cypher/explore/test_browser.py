@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
+from cypher.engines.ladybug import open_graph
 from cypher.engines.neo4j import Neo4jStore
 from cypher.explore import browser_link as link_module
 from cypher.explore.browser_link import browser_link
@@ -77,11 +78,11 @@ def defaults(name: str) -> dict[str, str]:
 
 def nodes(rows: list[dict[str, Any]]) -> set[str]:
     """Identifiers of the nodes on the paths of the answer."""
-    return {part["id"] for row in rows for part in row["path"] if "id" in part}
+    return {part["id"] for row in rows for path in row.values() for part in path or () if "id" in part}
 
 
 def edges(rows: list[dict[str, Any]]) -> set[str]:
-    return {part["_type"] for row in rows for part in row["path"] if "_type" in part}
+    return {part["_type"] for row in rows for path in row.values() for part in path or () if "_type" in part}
 
 
 def test_a_code_opens_two_levels_down(store: Neo4jStore) -> None:
@@ -158,6 +159,33 @@ def test_every_saved_query_is_described_tested_and_in_the_guide() -> None:
         used = set(re.findall(r"\$(\w+)", text))
         assert used == defaults(name).keys(), name
         assert text.count(";") == text.rstrip().endswith(";") == 1, "one statement, so that it can be pasted whole"
+
+
+ON_SERVERS = {"nearest_by_embedding"}
+"""Asks an index of vectors, which the embedded graph has in files beside it."""
+EMBEDDED = {
+    "articles_nobody_cites": ({"act": BAKERS_ID}, L111_1, False),
+    "changed_since": ({"since": "1990-01-01"}, f"{BAKERS_ID}/L121-1", True),
+    "citation_chains": ({"article": L111_2}, L111_1, True),
+    "neighbourhood_of_an_article": ({"article": L111_2}, f"{BAKERS_ID}/L111-3", True),
+    "sections_by_authority": ({"act": BAKERS_ID, "level": 1}, f"{BAKERS_ID}/partie-legislative", True),
+    "transpositions": ({}, BAKERS_ID, False),
+    "tree_of_an_act": ({"act": BAKERS_ID}, f"{BAKERS_ID}/partie-legislative/livre-ier", True),
+}
+"""Parameters, and an identifier that the answer has, or one that it lacks."""
+
+
+def test_every_saved_query_but_that_of_vectors_is_for_both_engines() -> None:
+    assert EMBEDDED.keys() | ON_SERVERS == QUERIES.keys()
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_the_saved_queries_run_on_the_embedded_graph(tiny_home: Path, name: str) -> None:
+    parameters, id, is_there = EMBEDDED[name]
+    with open_graph(tiny_home) as graph:
+        rows = str(graph.query(QUERIES[name], parameters, 1000).rows)
+    assert (f"'{id}'" in rows) is is_there
+    assert rows != "[]" or name == "transpositions"
 
 
 def test_the_defaults_are_values_of_cypher(store: Neo4jStore) -> None:

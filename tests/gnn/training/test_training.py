@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import shutil
 import time
+from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from random import Random
@@ -19,6 +20,7 @@ from cypher.export.dump import canonical_dump
 from cypher.graph import Graph
 from gnn.encoders.features import Features
 from gnn.evaluation.compare import compare
+from gnn.evaluation.plot import draw
 from gnn.model.subgraph import subgraph_edges
 from gnn.recipe import load_recipe
 from gnn.training.loop import Examples, fit
@@ -33,7 +35,7 @@ from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.read import read_corpus
 from search.modes import Mode
-from search.questions import of_split
+from search.questions import TITLE, of_split
 from search.retrieval import Retriever
 from search.text.index import TextIndex, build_text_index, open_text_index
 from search.text.options import Bm25Options
@@ -152,6 +154,41 @@ def test_the_table_has_every_system_and_hybrid_finds_what_is_relevant(own_home: 
     assert table.n == 6
     assert table.systems["hybrid"].measures["R@100"].mean == 100.0
     assert table.as_json()["systems"]["bm25"]["R@100"] <= 100.0
+    assert all(result.about.endswith(".") for result in table.systems.values()), "every system is explained"
+    rows = list(table.per_question())
+    assert [row["id"] for row in rows] == [question.id for question in asked]
+    for row, question in zip(rows, asked, strict=True):
+        assert list(row["ranks"]) == list(table.systems)
+        assert all(tuple(ranks) == question.relevant for ranks in row["ranks"].values())
+    found = [rank for row in rows for rank in row["ranks"]["hybrid"].values()]
+    assert all(rank is not None and 1 <= rank <= 100 for rank in found)
+
+
+def test_the_picture_has_a_panel_for_each_split_and_the_round_numbers_of_k(
+    own_home: Path, recipe_file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from matplotlib.figure import Figure
+
+    _train(own_home, recipe_file)
+    with open_graph(own_home) as graph:
+        workspace, recipe = _workspace(own_home, graph), load_recipe(recipe_file)
+        asked = of_split(workspace.questions, "random", "test")
+        first = compare(workspace, recipe, asked, source="service-public", split="random", part="test")
+    saved: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: saved.append(figure))
+    other, title = replace(first, split="by-dossier"), replace(first, asked=TITLE)
+    draw({"random": first, "by-dossier": other, "random, title alone": title}, {}, tmp_path / "picture.png")
+    (figure,) = saved
+    panels = figure.subfigs[0].axes
+    assert [panel.get_title().split(", ")[1] for panel in panels[:-1]] == ["random split", "by-dossier split"]
+    assert [label.get_text() for label in panels[0].get_xticklabels()] == [
+        "1", "2", "5", "10", "20", "50", "100", "200", "500", "1,000",
+    ]  # fmt: skip
+    lines = panels[0].get_lines()
+    assert len(lines) == len(first.systems) == len(panels[0].collections)
+    assert len({(line.get_color(), str(line.get_marker())) for line in lines}) == len(lines), "told apart"
+    (legend,) = figure.subfigs[1].legends
+    assert "bm25: The words of articles (BM25)." in [text.get_text() for text in legend.get_texts()]
 
 
 def test_law_that_the_model_has_not_seen_is_found_by_the_other_lists(own_home: Path, recipe_file: str) -> None:

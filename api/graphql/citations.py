@@ -1,0 +1,51 @@
+"""Citations as GraphQL shows them: their words, and those that name what the graph does not hold."""
+
+import strawberry
+
+from api.graphql.described import graphql_type
+from api.graphql.loaders import Reading
+from api.graphql.pagination import PageInfo, Window
+from schema.publishers import outside_url
+
+_OUTSIDE = ("text", "start", "end", "kind", "target", "target_kind")
+
+
+@graphql_type
+class CitationEdge:
+    """A citation: its words, and where they stand."""
+
+    cursor: str
+    text: str = strawberry.field(description="The words that cite.")
+    start: int = strawberry.field(description="Where they begin in the citing article's text, in code points.")
+    end: int = strawberry.field(description="Where they end, exclusive.")
+    kind: str = strawberry.field(description="`link`: marked by the publisher; `text`: found in the words.")
+
+
+@graphql_type
+class CitesOutsideEdge(CitationEdge):
+    """A citation of what the graph does not hold."""
+
+    target: str = strawberry.field(description="The publisher's identifier of what is cited, a name of its act, or an address.")
+    target_kind: str = strawberry.field(description="`article`, `section`, `act` or `page`.")
+    url: str | None = strawberry.field(description="Address of what is cited; null where none is certain.")
+
+
+@graphql_type
+class CitesOutsideConnection:
+    """Citations of what the graph does not hold, in the order of the text."""
+
+    edges: list[CitesOutsideEdge]
+    page_info: PageInfo
+    total_count: int
+
+
+async def outside_citations(reading: Reading, id: str, first: int, after: str | None) -> CitesOutsideConnection:
+    """Return a page of the citations of an article that name what the graph does not hold."""
+    window = Window.of(["citesOutside", id], first, after, reading.settings.max_page)
+    rows = sorted(await reading.cites_outside.load(id), key=lambda row: (row["start"], row["target"]))
+    page = window.page_of_all(rows)
+    edges = [
+        CitesOutsideEdge(cursor=cursor, url=outside_url(row["target"]), **{name: row[name] for name in _OUTSIDE})
+        for cursor, row in page.items
+    ]
+    return CitesOutsideConnection(edges=edges, page_info=page.info, total_count=len(rows))

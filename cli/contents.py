@@ -1,0 +1,97 @@
+"""The contents of an act or a section, and the list of the acts, as trees and lines."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.text import Text
+
+from cli.language import localised, number_of
+from cli.named import BY_ID, Named
+from cli.output import out, say
+from cypher.graph import Graph, Row
+from schema.identifiers import act_of
+
+Tree = dict[str, Any]
+_ARTICLES = {True: "{n} article", False: "{n} articles"}
+
+
+def contents_of(graph: Graph, name: Named, depth: int) -> Tree:
+    """Return what stands in an act or a section, down to a depth, each part with the number of articles in it."""
+    label, id = name
+    (row,) = graph.rows(BY_ID[label], ids=[id])
+    if label == "Article":
+        return _node(row, label, [], 1)
+    held = [act_of(id)] if label == "Act" else [row["act_id"]]
+    below: dict[str, list[tuple[str, Row]]] = {}
+    for kind, statement in (("Section", "sections_of_acts"), ("Article", "articles_of_acts")):
+        for part in graph.rows(statement, ids=held):
+            below.setdefault(part["parent_id"], []).append((kind, part))
+
+    def tree(label: str, row: Row, depth: int) -> Tree:
+        parts = sorted(below.get(row["id"], ()), key=lambda part: part[1]["position"])
+        made = [tree(kind, part, depth - 1) for kind, part in parts]
+        return _node(row, label, made if depth else [], sum(part["articles"] for part in made) if label != "Article" else 1)
+
+    return tree(label, row, depth)
+
+
+def _node(row: Row, label: str, parts: list[Tree], articles: int) -> Tree:
+    heading = row["title"] if label == "Act" else row["heading"]
+    return {
+        "id": row["id"], "label": label, "number": row.get("number"), "heading": heading, "articles": articles, "contents": parts,
+    }  # fmt: skip
+
+
+def show_tree(tree: Tree) -> None:
+    """Print a tree of contents: headings with their counts, and the numbers of the articles below the last of them."""
+    for level, line in _lines(tree, 0):
+        folded = Text("  " * level) + line
+        if out.is_terminal and len(folded) > out.width:
+            folded.truncate(out.width, overflow="ellipsis")
+        out.print(folded, soft_wrap=True)
+
+
+def _lines(tree: Tree, level: int) -> Iterator[tuple[int, Text]]:
+    if tree["label"] == "Article":
+        yield level, Text(_article(tree))
+        return
+    count = number_of(tree["articles"], _ARTICLES)
+    yield level, Text.assemble((tree["heading"], "bold" if level == 0 else ""), (f"  {count}", "dim"))
+    articles: list[str] = []
+    for part in tree["contents"]:
+        if part["label"] == "Article" and not part["heading"]:
+            articles.append(part["number"])
+            continue
+        yield from _numbers(articles, level + 1)
+        articles = []
+        yield from _lines(part, level + 1)
+    yield from _numbers(articles, level + 1)
+
+
+def _article(tree: Mapping[str, Any]) -> str:
+    return tree["number"] + (f"  {tree['heading']}" if tree["heading"] else "")
+
+
+def _numbers(numbers: list[str], level: int) -> Iterator[tuple[int, Text]]:
+    """Yield articles without headings, as many on a line as fit."""
+    line = ""
+    for number in numbers:
+        if line and len(line) + len(number) + 2 + 2 * level > out.width:
+            yield level, Text(line)
+            line = ""
+        line += ("  " if line else "") + number
+    if line:
+        yield level, Text(line)
+
+
+def acts_of(graph: Graph) -> list[Row]:
+    """Return identifier, title, kind and jurisdiction of every act."""
+    return [{key: row[key] for key in ("id", "title", "kind", "jurisdiction")} for row in graph.rows("act_names")]
+
+
+def show_acts(acts: list[Row]) -> None:
+    """Print the acts, one a line."""
+    for act in acts:
+        say(f"{act['id']}  {act['title']}")
+    if not acts:
+        say(localised("The graph holds no act: run `lexgraph ingest`."))

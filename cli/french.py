@@ -1,0 +1,153 @@
+"""French of the messages of the command line, by their English; values stand in braces under the same names.
+
+``MESSAGES`` are those that the verbs for reading print (search, show, contents, similar, citations). ``FROM_BELOW`` are texts
+that the rooms below hand over finished: reasons, and the errors that these verbs can end in.
+"""
+
+MESSAGES: dict[str, str] = {
+    # Days and numbers
+    "%Y-%m-%d": "%d/%m/%Y",
+    "{n} article": "{n} article",
+    "{n} articles": "{n} articles",
+    # Hits
+    "bm25 {rank}": "bm25 {rank}",
+    "section {rank}": "section {rank}",
+    "vectors {rank}": "vecteurs {rank}",
+    "similar questions {rank}": "questions proches {rank}",
+    "often cited {rank}": "souvent cité {rank}",
+    "top-down {rank}": "par le plan {rank}",
+    "named in the query": "nommé dans la requête",
+    "heading {rank}": "intitulé {rank}",
+    "title": "titre",
+    "beginning": "début",
+    "whole": "texte entier",
+    "words: {words}": "mots : {words}",
+    "text of {day}": "texte du {day}",
+    "text of {day} not known; today's is shown": "texte du {day} inconnu ; voici celui d'aujourd'hui",
+    "No act is like this one.": "Aucun texte ne ressemble à celui-ci.",
+    "No article matches.": "Aucun article ne répond.",
+    "No article matches ({conditions}).": "Aucun article ne répond ({conditions}).",
+    "act": "texte",
+    "section": "section",
+    "in force on": "en vigueur le",
+    "kind": "nature",
+    "jurisdiction": "juridiction",
+    "lexgraph: {name} did not answer; the other lists rank alone": (
+        "lexgraph : {name} ne répond pas ; les autres listes classent seules"
+    ),
+    # Pages
+    "Article {number}": "Article {number}",
+    "on {day}": "au {day}",
+    "of {day}": "du {day}",
+    "in force from {start} to {end}": "en vigueur du {start} au {end}",
+    "in force since {start}": "en vigueur depuis le {start}",
+    "in force until {end}": "en vigueur jusqu'au {end}",
+    "{n} other wording": "{n} autre version",
+    "{n} other wordings": "{n} autres versions",
+    " (dates alone)": " (dates seules)",
+    "No wording in force on {day} is known.": "Aucune version en vigueur le {day} n'est connue.",
+    "The text in force on {day} is not known here: the source gives its dates alone.": (
+        "Le texte en vigueur le {day} n'est pas connu ici : la source n'en donne que les dates."
+    ),
+    "\nThe publisher has it at the address above.": "\nL'éditeur le donne à l'adresse ci-dessus.",
+    "… and {n} more (--all)": "… et {n} de plus (--all)",
+    "lexgraph contents {id} lists what stands in it": "lexgraph contents {id} en donne le sommaire",
+    "Relations": "Relations",
+    "Cites": "Cite",
+    "Cites, as it reads today": "Cite, dans sa version d'aujourd'hui",
+    "Cites outside the graph": "Cite hors du graphe",
+    "Cites outside the graph, as it reads today": "Cite hors du graphe, dans sa version d'aujourd'hui",
+    "Cited by ({n})": "Cité par ({n})",
+    " ({n} times)": " ({n} fois)",
+    "transposes {act}": "transpose {act}",
+    "transposed by {act}": "transposé par {act}",
+    "amends {act}": "modifie {act}",
+    "amended by {act}": "modifié par {act}",
+    "repeals {act}": "abroge {act}",
+    "repealed by {act}": "abrogé par {act}",
+    "consolidates {act}": "consolide {act}",
+    "consolidated by {act}": "consolidé par {act}",
+    "cites {act}": "cite {act}",
+    "cited by {act}": "cité par {act}",
+    "before: {number}": "avant : {number}",
+    "after: {number}": "après : {number}",
+    "The graph holds no act: run `lexgraph ingest`.": "Le graphe ne contient aucun texte : lancez `lexgraph ingest`.",
+    # Names of law
+    "{n} articles are named by {number}: name one by its identifier, or its act with --act": (
+        "{number} désigne {n} articles : nommez-en un par son identifiant, ou son texte par --act"
+    ),
+    "nothing is named {words}": "rien ne porte le nom {words}",
+    " (lexgraph search finds articles by their words)": " (lexgraph search trouve les articles par leurs mots)",
+    # Citations
+    "citations": "citations",
+    "where": "vers",
+    "how many": "nombre",
+}
+FROM_BELOW: dict[str, str] = {
+    # Servers that may be away
+    "the text index": "l'index du texte",
+    "the vector search": "la recherche par vecteurs",
+    # Citations
+    "to articles of the graph": "des articles du graphe",
+    "to sections of the graph": "des sections du graphe",
+    "to acts of the graph": "des textes du graphe",
+    "outside: article": "hors du graphe : article",
+    "outside: section": "hors du graphe : section",
+    "outside: act": "hors du graphe : texte",
+    "outside: page": "hors du graphe : page",
+    "acts outside: {type}": "textes hors du graphe : {type}",
+    "act not loaded": "texte non chargé",
+    "article not in act": "article absent du texte",
+    "section not in act": "section absente du texte",
+    "ambiguous": "ambigu",
+    "range too long": "suite trop longue",
+    # Queries
+    "Showing results for “{query}”.": "Résultats pour « {query} ».",
+    "{act} is not in this law.": "{act} n'est pas dans ce droit.",
+    "No article {number} in {act}; nearest: {near}": "Pas d'article {number} dans {act} ; les plus proches : {near}",
+    "No article {number} in {act}.": "Pas d'article {number} dans {act}.",
+    "No article {number}; nearest: {near}": "Pas d'article {number} ; les plus proches : {near}",
+    "No article {number}.": "Pas d'article {number}.",
+    "No such section in {act}.": "Pas de telle section dans {act}.",
+    "No section is meant without its act.": "Une section ne se trouve pas sans son texte.",
+    # Errors
+    "the query is empty": "la requête est vide",
+    "the query has {characters} characters; at most {most} are answered": (
+        "la requête a {characters} caractères ; {most} au plus sont acceptés"
+    ),
+    "not a page: {first} hits from {offset} on": "pas une page : {first} réponses à partir de {offset}",
+    "not a date: {day} (write YYYY-MM-DD)": "pas une date : {day} (écrivez AAAA-MM-JJ)",
+    "no such act: {act}": "texte inconnu : {act}",
+    "no such section: {section}": "section inconnue : {section}",
+    "no model is active: run `lexgraph train`": "aucun modèle n'est actif : lancez `lexgraph train`",
+    "first: {first} is not between 1 and {most}": "first : {first} n'est pas entre 1 et {most}",
+    "a number of years is negative, or none": "un nombre d'années est négatif, ou n'en est pas un",
+    "the acts of the graph are not indexed: run `lexgraph index`": (
+        "les textes du graphe ne sont pas indexés : lancez `lexgraph index`"
+    ),
+    "the law is being loaded, or its load was cut off: run `lexgraph ingest` again": (
+        "le droit est en cours de chargement, ou son chargement a été interrompu : relancez `lexgraph ingest`"
+    ),
+    "the text index does not hold the law of the graph: run `lexgraph index`": (
+        "l'index du texte n'est pas celui du droit du graphe : lancez `lexgraph index`"
+    ),
+    "the text index was being replaced: try again": "l'index du texte était en cours de remplacement : réessayez",
+    "no graph at {path}: run `lexgraph ingest` first": "pas de graphe dans {path} : lancez d'abord `lexgraph ingest`",
+    "{path}: not a graph that can be opened ({reason})": "{path} : ce graphe ne peut pas être ouvert ({reason})",
+    "{path}: not a Lexgraph graph; move it away and run `lexgraph ingest`": (
+        "{path} : pas un graphe de Lexgraph ; déplacez-le et lancez `lexgraph ingest`"
+    ),
+    "{path}: written by a newer Lexgraph (schema {versions}): update Lexgraph, {rest}": (
+        "{path} : écrit par un Lexgraph plus récent (schema {versions}) : mettez Lexgraph à jour, ou indiquez un autre dossier "
+        "par LEXGRAPH_HOME"
+    ),
+    "{path}: written by an older Lexgraph (schema {versions}): run `lexgraph migrate`": (
+        "{path} : écrit par un Lexgraph plus ancien (schema {versions}) : lancez `lexgraph migrate`"
+    ),
+    "model {id} is named in the graph, but {folder} is missing: run `lexgraph train`": (
+        "le graphe nomme le modèle {id}, mais {folder} manque : lancez `lexgraph train`"
+    ),
+    "model {id} is neither under {home} nor at {shelf}": "le modèle {id} n'est ni dans {home} ni à {shelf}",
+    "model {id}: {folder} is missing": "modèle {id} : {folder} manque",
+    "model files at {shelf} cannot be read: {reason}": "les fichiers de modèles à {shelf} ne peuvent être lus : {reason}",
+}

@@ -1,0 +1,77 @@
+"""From what a person types to the law it names: an identifier, a publisher's identifier, a number, a citation, a title."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from cli.language import localised
+from cli.workspace import Home
+from cypher.graph import Graph, ReadableGraph
+from schema.errors import BadQuery, NotFound
+from schema.filter import Filter
+from schema.identifiers import eli_target
+from search.corpus.corpus import Corpus
+from search.query.understanding import Understanding
+
+Named = tuple[str, str]
+"""Label and identifier of an act, a section or an article."""
+BY_ID: Mapping[str, str] = {"Act": "acts_by_id", "Section": "sections_by_id", "Article": "articles_by_id"}
+_BY_SOURCE_ID: Mapping[str, str] = {"Article": "with_source_id_article", "Section": "with_source_id_section"}
+_PUBLISHED = re.compile(r"(?:LEGI|JORF)(?:TEXT|SCTA|ARTI)\d{12}")
+_MOST = 10
+"""Articles of one number that are listed."""
+
+
+def named(home: Home, graph: ReadableGraph, words: str, act: str | None = None) -> Named:
+    """Return what words name.
+
+    Args:
+        home: the home of the graph, for its index.
+        graph: the law.
+        words: an identifier or an address of ours or the publisher's, a number, a citation, or the title of an act.
+        act: identifier, title or abbreviation of the act that holds it.
+
+    Raises:
+        NotFound: they name nothing; the message has the nearest.
+        BadQuery: they name several articles; the message lists them.
+    """
+    words, index = " ".join(words.split()), home.index(graph)
+    found = _identified(graph, index.corpus, words) if act is None else None
+    if found is not None:
+        return found
+    understanding = Understanding(index.corpus, index.vocabulary, index.languages)
+    understood = understanding.understand(words, understanding.filter(Filter(act=act)))
+    if len(understood.named) > 1:
+        raise BadQuery(_several(index.corpus, understanding, words, understood.named))
+    if understood.named:
+        return "Article", index.corpus.articles[understood.named[0]]
+    if understood.missing:
+        raise NotFound("; ".join(missing.said for missing in understood.missing))
+    try:
+        return "Act", understanding.names.resolve(words)
+    except NotFound:
+        told = localised("nothing is named {words}", words=words)
+        raise NotFound(told + localised(" (lexgraph search finds articles by their words)")) from None
+
+
+def _identified(graph: Graph, corpus: Corpus, words: str) -> Named | None:
+    """Return what has an identifier of ours, or the publisher's."""
+    places = {"Act": corpus.act_position, "Section": corpus.section_position, "Article": corpus.article_position}
+    for id in filter(None, (words, eli_target(words))):
+        for label, place in places.items():
+            if id in place:
+                return label, id
+    published = _PUBLISHED.findall(words)
+    for name in reversed(published):  # the last of an address is the narrowest
+        for label, statement in _BY_SOURCE_ID.items():
+            rows = graph.rows(statement, source_id=name)
+            if rows:
+                return label, rows[0]["id"]
+    names = {*published, words.upper()}
+    return next((("Act", row["id"]) for row in graph.rows("act_names") if names & {row["source_id"], row["celex"]} - {""}), None)
+
+
+def _several(corpus: Corpus, understanding: Understanding, words: str, positions: Sequence[int]) -> str:
+    acts = [corpus.acts[int(corpus.article_act[position])] for position in positions]
+    lines = [f"  {corpus.articles[p]}  {understanding.names.title(act)}" for p, act in zip(positions, acts, strict=True)]
+    said = "{n} articles are named by {number}: name one by its identifier, or its act with --act"
+    return "\n".join([localised(said, n=len(lines), number=words), *lines[:_MOST], *["  …"][: len(lines) > _MOST]])

@@ -1,0 +1,135 @@
+"""Law as `lexgraph show` gives it: an article, a section or an act with its place, its days, its text and its citations."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from citations.resolve import number_order
+from cli.named import BY_ID, Named
+from cypher.graph import Graph, Row
+from schema.errors import NotFound
+from schema.publishers import act_url, article_url, outside_url, section_url, wording_url
+from schema.wordings import TextOfDay, text_of_day
+
+Page = dict[str, Any]
+_PARENT = {"Article": "parents_of_article", "Section": "parents_of_section"}
+_NEIGHBOURS = {"previous": "previous_articles", "next": "next_articles"}
+_SHOWN = ("id", "number", "heading", "title", "kind", "language", "status", "valid_from", "valid_to", "published", "updated")
+
+
+def page_of(graph: Graph, name: Named, day: date | None = None) -> Page:
+    """Return all that is shown of an act, a section or an article.
+
+    Args:
+        graph: the law.
+        name: label and identifier.
+        day: of an article, the day whose wording is shown.
+    """
+    label, id = name
+    (row,) = graph.rows(BY_ID[label], ids=[id])
+    act = row if label == "Act" else _row(graph, "Act", row["act_id"])
+    page: Page = {"label": label} | {key: row[key] for key in _SHOWN if key in row}
+    page |= {"path": [] if label == "Act" else path_above(graph, label, id), "cited_by": _cited_by(graph, id)}
+    if label == "Act":
+        return page | {"url": act_url(act), "text": act["preamble"] or "", "relations": _relations(graph, id)}
+    page |= {"act": {"id": act["id"], "title": act["title"]}}
+    if label == "Section":
+        return page | {"url": section_url(act, row["source_id"]), "text": row["text"] or ""}
+    wordings = graph.rows("wordings", ids=[id])
+    beside = {side: _neighbour(graph, side, id) for side in _NEIGHBOURS}
+    page |= {"url": article_url(act, row, wordings), "text": row["text"], "wordings": [_wording(act, w) for w in wordings]}
+    page |= beside | {"cites": _cites(graph, id), "cites_outside": _cites_outside(graph, id)}
+    return page if day is None else page | on_day(day, row, wordings, page)
+
+
+def on_day(day: date, article: Row, wordings: Sequence[Row], page: Mapping[str, Any]) -> Page:
+    """Return what an article's page has otherwise on a day: that day's text, or none where it is not known."""
+    others = [((w["valid_from"], w["valid_to"]), w["text"] or "") for w in wordings]
+    state, place = text_of_day(day, (article["valid_from"], article["valid_to"]), others)
+    told: Page = {"on": day, "text_of_day": state.value}
+    if state is TextOfDay.SAME:
+        return told
+    days: Page = {"status": None, "valid_from": None, "valid_to": None, "url": None}
+    if place is not None:
+        days = {key: page["wordings"][place][key] for key in days}
+    return told | days | {"text": wordings[place]["text"] if place is not None and state is TextOfDay.OTHER else None}
+
+
+def path_above(graph: Graph, label: str, id: str) -> list[Page]:
+    """Return identifier and heading of what stands above a section or an article, from the act down."""
+    above: list[str] = []
+    while parents := graph.rows(_PARENT[label], ids=[above[-1] if above else id]):
+        above.append(parents[0]["parent_id"])
+        label = "Section"
+    headings = {row["id"]: row["heading"] for row in graph.rows("sections_by_id", ids=above)}
+    headings |= {row["id"]: row["title"] for row in graph.rows("acts_by_id", ids=above)}
+    return [{"id": step, "heading": headings[step]} for step in reversed(above)]
+
+
+def _row(graph: Graph, label: str, id: str) -> Row:
+    rows = graph.rows(BY_ID[label], ids=[id])
+    if not rows:
+        raise NotFound(f"no such act: {id}")
+    return rows[0]
+
+
+def _wording(act: Row, wording: Row) -> Page:
+    kept = {key: wording[key] for key in ("id", "status", "valid_from", "valid_to")}
+    return kept | {"text_known": bool(wording["text"]), "url": wording_url(act, wording["source_id"])}
+
+
+def _neighbour(graph: Graph, side: str, id: str) -> Page | None:
+    found = graph.rows(_NEIGHBOURS[side], ids=[id])
+    return {"id": found[0]["other"], "number": _row(graph, "Article", found[0]["other"])["number"]} if found else None
+
+
+def _cites(graph: Graph, id: str) -> list[Page]:
+    """Return what an article cites, each once, in the order of the text."""
+    return _described(graph, _each_once(graph.rows("cites", ids=[id])))
+
+
+def _cited_by(graph: Graph, id: str) -> list[Page]:
+    """Return the articles that cite, each once, by act and number."""
+    citing = _described(graph, _each_once(graph.rows("cited_by", ids=[id])))
+    return sorted(citing, key=lambda other: (other["act"] or "", number_order(other["number"] or ""), other["id"]))
+
+
+def _each_once(rows: Iterable[Row]) -> dict[str, list[str]]:
+    """Return the words of the citations by what is at their other end."""
+    words: dict[str, list[str]] = {}
+    for row in rows:
+        words.setdefault(row["other"], []).append(row["text"])
+    return words
+
+
+def _described(graph: Graph, words: Mapping[str, list[str]]) -> list[Page]:
+    """Return what is cited or cites, one object each, with its number, its act, the heading above it, and the words."""
+    rows = {(label, row["id"]): row for label, statement in BY_ID.items() for row in graph.rows(statement, ids=list(words))}
+    articles = [id for label, id in rows if label == "Article"]
+    parents = {row["id"]: row["parent_id"] for row in graph.rows("parents_of_article", ids=articles)}
+    headings = {row["id"]: row["heading"] for row in graph.rows("sections_by_id", ids=sorted({*parents.values()}))}
+    acts = sorted({row["act_id"] for (label, _), row in rows.items() if label != "Act"})
+    titles = {row["id"]: row["title"] for row in graph.rows("acts_by_id", ids=acts)}
+    described: dict[str, Page] = {}
+    for (label, id), row in rows.items():
+        title = row["title"] if label == "Act" else titles[row["act_id"]]
+        heading = headings.get(parents[id], "") if label == "Article" else row.get("heading", "")
+        described[id] = {"id": id, "label": label, "number": row.get("number"), "act": title, "heading": heading}
+    return [described[id] | {"mentions": len(texts), "words": texts} for id, texts in words.items() if id in described]
+
+
+def _cites_outside(graph: Graph, id: str) -> list[Page]:
+    rows = graph.rows("outside_citations_from", ids=[id])
+    words: dict[tuple[str, str], list[str]] = {}
+    for row in sorted(rows, key=lambda row: (row["start"], row["target"])):
+        words.setdefault((row["target"], row["target_kind"]), []).append(row["text"])
+    return [
+        {"target": target, "kind": kind, "mentions": len(texts), "words": texts, "url": outside_url(target)}
+        for (target, kind), texts in words.items()
+    ]
+
+
+def _relations(graph: Graph, id: str) -> list[Page]:
+    """Return what an act does to others, and others to it."""
+    there = [{"type": row["type"], "from": id, "to": row["target"]} for row in graph.rows("relations_of_acts", ids=[id])]
+    return there + [{"type": row["type"], "from": row["other"], "to": id} for row in graph.rows("relations_into", ids=[id])]
