@@ -118,7 +118,14 @@ FROM_BELOW: dict[str, str] = {
     "not a page: {first} hits from {offset} on": "pas une page : {first} réponses à partir de {offset}",
     "not a date: {day} (write YYYY-MM-DD)": "pas une date : {day} (écrivez AAAA-MM-JJ)",
     "no such act: {act}": "texte inconnu : {act}",
+    "no such act: {act}; nearest: {near}": "texte inconnu : {act} ; les plus proches : {near}",
     "no such section: {section}": "section inconnue : {section}",
+    "no such section: {section}; nearest: {near}": "section inconnue : {section} ; les plus proches : {near}",
+    "no such jurisdiction: {name}; nearest: {near}": "juridiction inconnue : {name} ; les plus proches : {near}",
+    "no such kind of act: {name}; nearest: {near}": "nature inconnue : {name} ; les plus proches : {near}",
+    "several acts are called {name}: {acts}; give the identifier of one": (
+        "plusieurs textes se nomment {name} : {acts} ; donnez l'identifiant de l'un d'eux"
+    ),
     "no model is active: run `lexgraph train`": "aucun modèle n'est actif : lancez `lexgraph train`",
     "first: {first} is not between 1 and {most}": "first : {first} n'est pas entre 1 et {most}",
     "a number of years is negative, or none": "un nombre d'années est négatif, ou n'en est pas un",

@@ -39,11 +39,14 @@ def named(home: Home, graph: ReadableGraph, words: str, act: str | None = None) 
     if found is not None:
         return found
     understanding = Understanding(index.corpus, index.vocabulary, index.languages)
-    understood = understanding.understand(words, understanding.filter(Filter(act=act)))
-    if len(understood.named) > 1:
-        raise BadQuery(_several(index.corpus, understanding, words, understood.named))
-    if understood.named:
-        return "Article", index.corpus.articles[understood.named[0]]
+    only = understanding.filter(Filter(act=act))
+    understood = understanding.understand(words, only)
+    within = None if only.act is None else [index.corpus.act_position[only.act]]
+    articles = understood.named or understanding.numbers.find(words, within)  # "Annexe I" is a number, too
+    if len(articles) > 1:
+        raise BadQuery(_several(index.corpus, understanding, words, articles))
+    if articles:
+        return "Article", index.corpus.articles[articles[0]]
     if understood.missing:
         raise NotFound("; ".join(missing.said for missing in understood.missing))
     try:
@@ -73,5 +76,7 @@ def _identified(graph: Graph, corpus: Corpus, words: str) -> Named | None:
 def _several(corpus: Corpus, understanding: Understanding, words: str, positions: Sequence[int]) -> str:
     acts = [corpus.acts[int(corpus.article_act[position])] for position in positions]
     lines = [f"  {corpus.articles[p]}  {understanding.names.title(act)}" for p, act in zip(positions, acts, strict=True)]
-    said = "{n} articles are named by {number}: name one by its identifier, or its act with --act"
-    return "\n".join([localised(said, n=len(lines), number=words), *lines[:_MOST], *["  …"][: len(lines) > _MOST]])
+    said = localised(
+        "{n} articles are named by {number}: name one by its identifier, or its act with --act", n=len(lines), number=words
+    )
+    return "\n".join([said, *lines[:_MOST], *["  …"][: len(lines) > _MOST]])

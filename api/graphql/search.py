@@ -184,8 +184,7 @@ async def answer(
     reading.lost.update(hits.degraded)
     page = window.page(hits)
     rows = await reading.articles.load_many([hit.id for _, hit in page.items])
-    understood = hits.understood
-    words = understood.words or query
+    words = hits.understood.words or query
     highlights = reading.highlights(words)
     edges = [
         SearchEdge(
@@ -207,9 +206,9 @@ async def answer(
         took_ms=took_ms,
         model=reading.snapshot.model_id,
         degraded=list(hits.degraded),
-        corrected_query=understood.corrected,
-        named=[strawberry.ID(reading.snapshot.corpus.articles[position]) for position in understood.named],
-        missing=await _missing(reading, understood),
+        corrected_query=hits.understood.corrected,
+        named=[strawberry.ID(reading.snapshot.corpus.articles[position]) for position in hits.understood.named],
+        missing=await _missing(reading, hits.understood),
     )
 
 

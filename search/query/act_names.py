@@ -149,9 +149,11 @@ class ActNames:
 
     def candidates(self, name: str) -> list[str]:
         """Return the acts of this law that a name may mean, those that it names in full before those it only begins."""
-        words = telling_words(name)
-        cited = [name, *(found.name for found in act_names_at(name, 0, "fr"))]
-        for found in (self._by_words.get(words, ()), [code for _, code in self._beginning(words_at(name), name)], cited):
+        words, every = telling_words(name), words_at(name)
+        cited = [name, *(found.name for found in act_names_at(name, 0, "fr") if found.end == len(name))]
+        begun = [code for used, code in self._beginning(every, name) if used == len(every)]
+        held = [id for id, act in self._acts.items() if f" {' '.join(words)} " in f" {' '.join(telling_words(act.title))} "]
+        for found in (self._by_words.get(words, ()), begun, cited, held if words else ()):
             acts = [id for one in found for id in self.acts_of(one)]
             if acts:
                 return list(dict.fromkeys(acts))

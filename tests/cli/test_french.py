@@ -110,14 +110,17 @@ def test_reading_is_french_from_beginning_to_end(ask_in_french: Lexgraph) -> Non
     assert f"{BAKERS_ID}/L111-1 · en vigueur depuis le 01/01/1970 · VIGUEUR" in shown
     assert "Cité par (2)" in shown
     assert "mots : " in ask_in_french.do("search", "farine", "du", "pain")
-    assert "Aucun article ne répond (juridiction lu)." in ask_in_french.do("search", "pain", "--jurisdiction", "lu")
+    assert "juridiction inconnue : lu ; les plus proches : fr" in ask_in_french("search", "pain", "--jurisdiction", "lu").err
+    assert "Aucun article ne répond (en vigueur le" in ask_in_french.do("search", "pain", "--in-force-on", "1800-01-01")
     assert "des articles du graphe" in ask_in_french.do("citations")
     assert "texte non chargé" in ask_in_french.do("citations", "--outside")
     assert "8 articles" in ask_in_french.do("contents", BAKERS_ID)
 
 
 def test_errors_are_french_too(ask_in_french: Lexgraph) -> None:
-    assert ask_in_french("search", "pain", "--act", "fr/none").err == "lexgraph: texte inconnu : fr/none\n"
+    assert ask_in_french("search", "pain", "--act", "fr/none").err.startswith(
+        "lexgraph: texte inconnu : fr/none ; les plus proches : "
+    )
     assert "la requête est vide" in ask_in_french("search", "").err
     assert "les plus proches" in ask_in_french("show", "L111-9").err
     assert "pas une date : 'hier'" in ask_in_french("search", "pain", "--in-force-on", "hier").err
