@@ -242,7 +242,7 @@ def test_the_server_answers_without_torch_and_says_how_to_ask(tiny_home: Path, t
             request = urllib.request.Request(told.split()[2], body, {"Content-Type": "application/json"})
             with urllib.request.urlopen(request) as response:
                 answer = json.load(response)
-            assert "curl" in server.stderr.readline() + server.stderr.readline()
+            assert server.stderr.readline().startswith("curl -s http://")
         finally:
             server.terminate()
     assert answer["data"]["search"]["edges"]
