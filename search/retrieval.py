@@ -16,6 +16,7 @@ from search.modes import Mode
 from search.query.understanding import Understanding, Understood
 from search.ranking.fusion import DEPTH, emphasis, reordered, top, weighted
 from search.ranking.hits import Hit, Hits, Ranking, RankingList, Scores, citation_list
+from search.ranking.leading import leading
 from search.ranking.rankers import TEXT, VECTORS, ArticleWords, Authority, Query, Ranker, Vectors, Votes, Words, gather
 from search.ranking.tree_pooling import PoolingWeights, TreePooling
 from search.text.analysis import query_tokens
@@ -61,6 +62,7 @@ class Retriever:
         self._longest = max_query_characters
         self.understanding = Understanding(index.corpus, index.vocabulary, index.languages)
         self._pooling = TreePooling(index.corpus)
+        self._leading = leading(index.corpus)
         self._headings = HeadingScores(index.corpus, index.vocabulary.headings)
         self._hierarchy = HierarchicalSearch(index.corpus)
         self._article_words, words = ArticleWords(index.lexical), Words(index.lexical)
@@ -217,7 +219,8 @@ class Retriever:
         for name in sorted(lists.keys() & LEXICAL_WEIGHTS.keys()):
             sharp += np.float32(FIRST_BY_WORDS / max(len(tokens), 1)) * emphasis(lists[name].comparable)
         headed = self._headings(tokens)
-        scores = reordered(pool(fused), pool(sharp) + np.float32(SAID_BY_HEADING) * np.square(headed), HEAD)
+        said = pool(sharp) + np.float32(SAID_BY_HEADING) * np.square(headed) + self._leading
+        scores = reordered(pool(fused), said, HEAD)
         if headed.any():
             lists["heading"] = query.ranked(np.where(headed > 0, headed, np.float32(-np.inf)))
         return replace(ranking, scores=scores + np.float32(SAID_IN_FULL) * (headed > IN_FULL), lists=lists)
