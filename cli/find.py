@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cli.hit_lines import Group
+from cli.group import Group
 from cli.language import localised, translated
 from cli.output import say_json, warn
 from cli.workspace import Home, law_of

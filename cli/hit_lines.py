@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from enum import Enum
 from itertools import islice
 from typing import Any
 
 from rich.text import Text
 
+from cli.group import Group
 from cli.language import localised
 from cli.output import out, say
 from cli.pages import day_in_words
@@ -30,13 +30,6 @@ _LISTS = {
 }
 _VIEWS = {"title": "title", "lead": "beginning", "whole": "whole"}
 """Parts of acts that lists of acts compare: `title-lead` holds the titles against the beginnings."""
-
-
-class Group(Enum):
-    """Things that hits can be gathered under."""
-
-    SECTION = "section"
-    ACT = "act"
 
 
 def show_hits(hits: Sequence[Described], only: Filter, *, group: Group | None = None, ids: bool = False) -> None:

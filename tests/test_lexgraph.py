@@ -300,3 +300,9 @@ def test_every_verb_that_prints_a_table_prints_json_in_utf_8_whatever_the_locale
 
 def test_the_version_is_told(tmp_path: Path) -> None:
     assert run(tmp_path / "none", "--version").stdout.split()[0] == "lexgraph"
+
+
+def test_help_loads_nothing_that_only_the_work_needs() -> None:
+    heavy = ("numpy", "scipy", "bm25s", "ladybug", "pydantic_settings", "starlette", "torch")
+    script = f"import sys, lexgraph; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT).stdout == "[]\n"

@@ -100,7 +100,7 @@ class Speller:
 
     def is_known(self, word: str) -> bool:
         """Return whether the law has a word, in any form."""
-        if fold(word.lower()) in self._folded:
+        if word.lower() in self._words or fold(word.lower()) in self._folded:
             return True
         stems = [analyzer(language).tokens(word) for language in self._languages if not says_little(word, language)]
         return len(stems) < len(self._languages) or any(each[0] in self._stems for each in stems)

@@ -21,6 +21,8 @@ from tests.support.commands import Lexgraph, load_tiny_law, recipe_file
 from tests.support.servers import start_or_skip
 from tests.support.tiny_law import BAKERS_ID
 
+pytestmark = pytest.mark.servers  # of their own
+
 PATH = "ancestors { id ... on Section { number heading } ... on Act { title } }"
 HIT = f"id number heading text language status validFrom validTo {PATH}"
 SEARCH = f'{{ search(query: "baguette", first: 3) {{ degraded edges {{ node {{ {HIT} }} snippet {{ text words }} }} }} }}'

@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from cli import hit_lines
-from cli.hit_lines import Group, show_hits
+from cli.group import Group
+from cli.hit_lines import show_hits
 from schema.filter import Filter
 from search.text.snippets import Snippet
 from tests.support.commands import Lexgraph

@@ -21,6 +21,8 @@ from docker.processes import Process
 from tests.support.disturbance import ROOT
 from tests.support.servers import OwnNeo4j, need, start_or_skip
 
+pytestmark = pytest.mark.servers  # of their own
+
 COUNT = "MATCH (n:Kept) RETURN count(n)"
 
 
