@@ -27,6 +27,7 @@ def run(home: Path, *arguments: str, **environment: str) -> "subprocess.Complete
     )
 
 
+@pytest.mark.slow
 def test_ingest_then_index_then_search_finds_the_article(tmp_path: Path) -> None:
     home = tmp_path / "home"
     done = run(home, "ingest", str(write_law(tmp_path / "law")))
@@ -42,6 +43,7 @@ def test_ingest_then_index_then_search_finds_the_article(tmp_path: Path) -> None
     assert "nothing changed" in run(home, "index").stdout
 
 
+@pytest.mark.slow
 def test_a_retry_tells_what_it_loaded_and_every_file_that_is_missing(tmp_path: Path) -> None:
     paths = [statute(tmp_path / "acts", n, "Les fours.") for n in (1, 2, 3)]
     good = paths[0].read_text("utf-8")
@@ -58,6 +60,7 @@ def test_a_retry_tells_what_it_loaded_and_every_file_that_is_missing(tmp_path: P
     assert done.returncode == MissingFile.exit_code
 
 
+@pytest.mark.slow
 def test_a_release_that_stops_tells_what_was_loaded_before(tmp_path: Path) -> None:
     folder = tmp_path / "law"
     statute(folder, 1, "Les fours.")
@@ -109,6 +112,7 @@ def test_citations_are_counted_and_those_outside_listed(tiny_home: Path) -> None
     assert listed == ["fr/LEGITEXT000000000001/L121-2\tarticle\tLEGIARTI000000000999\tarticle L. 9\tact not loaded"]
 
 
+@pytest.mark.slow
 def test_what_acts_do_to_acts_outside_is_listed_with_the_reason(tmp_path: Path) -> None:
     home = tmp_path / "home"
     title = "Loi du 1 février 2001 transposant la directive (UE) 2016/680"
@@ -128,6 +132,7 @@ def test_retry_takes_no_path_and_no_format_beside_it(tmp_path: Path) -> None:
         assert "--retry loads the files in quarantine" in refused.stderr
 
 
+@pytest.mark.slow
 def test_search_filters_by_kind_and_jurisdiction(tiny_home: Path) -> None:
     found = [json.loads(run(tiny_home, "search", "farine", "--json", *only).stdout) for only in (["--kind", "Code"], [])]
     assert found[0] == found[1]
@@ -172,6 +177,7 @@ _MISTAKES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "exit_code", "told"), _MISTAKES, ids=lambda value: str(value)[:40])
 def test_a_mistake_is_one_clear_line_and_an_exit_code(
     tiny_home: Path, arguments: tuple[str, ...], exit_code: int, told: str
@@ -259,6 +265,7 @@ def test_a_port_in_use_is_a_clear_error(tiny_home: Path) -> None:
     assert "cannot listen" in done.stderr
 
 
+@pytest.mark.slow
 def test_similar_acts_are_found_and_measured_from_the_command_line(tmp_path: Path) -> None:
     home, law = tmp_path / "home", write_acts(tmp_path / "law")
     run(home, "ingest", str(law / "eu_acts.jsonl"), str(law / "lu"))
@@ -278,6 +285,7 @@ def test_similar_acts_are_found_and_measured_from_the_command_line(tmp_path: Pat
     assert "--transpositions" in refused.stderr
 
 
+@pytest.mark.slow
 def test_every_verb_that_prints_a_table_prints_json_in_utf_8_whatever_the_locale(tiny_home: Path) -> None:
     objects = [
         json.loads(run(tiny_home, *verb, "--json", PYTHONIOENCODING="ascii").stdout.splitlines()[0])

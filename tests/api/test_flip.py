@@ -133,6 +133,7 @@ def flipped_under_load(run: Lexgraph, folder: Path) -> None:
         asyncio.run(under_load(run, address, a, b))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_versions_are_exchanged_under_load(tmp_path: Path) -> None:
     flipped_under_load(Lexgraph.over(tmp_path / "home", reload_s="0.1"), tmp_path)

@@ -226,6 +226,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_a_line_of_a_million_characters_is_read_to_its_end(unit: str) -> None:

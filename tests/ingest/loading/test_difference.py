@@ -170,6 +170,7 @@ def random_code(draw: st.DrawFn, source_id: str) -> Json:
 RELEASES = st.tuples(random_code(BAKERS), random_code(MILLERS))
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(first=RELEASES, second=RELEASES)
 def test_any_release_over_any_other_is_that_release_from_scratch(first: tuple[Json, Json], second: tuple[Json, Json]) -> None:
@@ -178,6 +179,7 @@ def test_any_release_over_any_other_is_that_release_from_scratch(first: tuple[Js
         assert over == graph_of(Path(folder) / "scratch", second)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(first=RELEASES, second=random_code(BAKERS))
 def test_an_act_loaded_alone_over_a_release_is_the_whole_from_scratch(first: tuple[Json, Json], second: Json) -> None:

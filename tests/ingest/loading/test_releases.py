@@ -250,6 +250,7 @@ def wordings(home: Path, article: str) -> list[tuple[date | None, date | None, s
     return [(row["valid_from"], row["valid_to"], row["text"]) for row in rows]
 
 
+@pytest.mark.slow
 def test_every_wording_is_kept_with_its_days_where_the_source_dates_the_act_alone(tmp_path: Path) -> None:
     store, article = EmbeddedStore(tmp_path), "lu/leg-loi-2001-02-01-n1/1er"
     for year, text in ((2005, "Texte A."), (2010, "Texte B."), (2020, "Texte C.")):

@@ -48,7 +48,7 @@ FILTERS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["bm25s", "Elasticsearch"])
+@pytest.fixture(scope="module", params=["bm25s", pytest.param("Elasticsearch", marks=pytest.mark.servers)])
 def index(request: pytest.FixtureRequest, tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TextIndex]:
     server: ElasticText | None = None
     if request.param == "Elasticsearch":
