@@ -71,7 +71,7 @@ class Retriever:
         self._rankers: list[Ranker] = [words]
         self._evidence: Evidence | None = None
         if model is not None:
-            self._evidence = Evidence(index.vocabulary.headings, model.acts)
+            self._evidence = Evidence(index.vocabulary, model.acts)
             beside_others = Vectors(model)
             self._vectors = Vectors(model, alone=True, coarse=beside_others.coarse)
             self._rankers.append(beside_others)
@@ -210,7 +210,8 @@ class Retriever:
         lists = {name: ranked for name, ranked in lists.items() if weights.get(name) and _has_a_say(name, ranked)}
         evidence = None
         if self._evidence is not None and not lost and query.mask is None:
-            evidence = self._evidence(query_tokens(query.text, self.index.languages), query.vector, lists)
+            tokens = query_tokens(query.text, self.index.languages)
+            evidence = self._evidence(query.text, tokens, query.vector, lists)
         if lists.keys() <= {"authority"}:  # which says nothing of the query
             return replace(self._nothing(lost), evidence=evidence)
         fused = weighted({name: ranked.comparable for name, ranked in lists.items()}, weights)

@@ -71,11 +71,12 @@ def learn_scope(
     confidence = [np.zeros(each.shape[:2]) for each in found]
     folds = [np.arange(len(each)) % _FOLDS for each in found]
     for fold in range(_FOLDS):
-        scope = _fitted(*(each[of != fold] for each, of in zip(found, folds, strict=True)))
+        with_answer, without = (each[of != fold] for each, of in zip(found, folds, strict=True))
+        scope = _fitted(with_answer, without)
         for each, of, values in zip(found, folds, confidence, strict=True):
             values[of == fold] = confidences(scope, each[of == fold])
     threshold = float(np.quantile(confidence[0], CALLED_OUTSIDE, axis=0).min())
-    return _fitted(*found, threshold=threshold)
+    return _fitted(found[0], found[1], threshold)
 
 
 def evidence_of(retriever: Retriever, questions: Sequence[Question], *, progress: Progress = silent) -> Evidences:
@@ -92,7 +93,8 @@ def evidence_of(retriever: Retriever, questions: Sequence[Question], *, progress
 
 def confidences(scope: Scope, evidence: Evidences) -> npt.NDArray[np.float64]:
     """Return the confidence of each evidence: float64, of the shape of ``evidence`` without its last axis."""
-    return np.apply_along_axis(scope.confidence, -1, evidence)
+    rows = evidence.reshape(-1, len(EVIDENCE)).tolist()
+    return np.array([scope.confidence(row) for row in rows]).reshape(evidence.shape[:-1])
 
 
 def _fitted(inside: Evidences, outside: Evidences, threshold: float = 0.0) -> Scope:

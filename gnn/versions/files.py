@@ -20,7 +20,7 @@ from runtime.atomic_folder import whole_folder
 from schema.errors import NotReady, StorageFull
 from search.arrays import Matrix, positions_in, realigned
 from search.corpus.corpus import Corpus, CorpusText
-from search.ranking.scope import Scope
+from search.ranking.scope import EVIDENCE, Scope
 from search.ranking.tree_pooling import PoolingWeights
 from search.vectors.model import Encode, QuestionMemory, VectorModel
 from search.vectors.neo4j import bound_of
@@ -125,11 +125,13 @@ def read_run(home: Path, id: str) -> Card:
 def read_scope(home: Path, id: str) -> tuple[Scope | None, str]:
     """Return the confidence that was learnt for a version, and the fingerprint of what it was learnt from; None, "" without."""
     try:
-        learnt = json.loads((model_folder(home, id) / SCOPE).read_text("utf-8"))
+        learnt: Card = json.loads((model_folder(home, id) / SCOPE).read_text("utf-8"))
     except FileNotFoundError:
         return None, ""
-    made_from = learnt.pop("made_from")
-    return Scope(**{name: tuple(value) if isinstance(value, list) else value for name, value in learnt.items()}), made_from
+    if len(learnt["weights"]) != len(EVIDENCE):  # learnt by an earlier version of Lexgraph
+        return None, ""
+    means, spreads, weights = (tuple(map(float, learnt[name])) for name in ("means", "spreads", "weights"))
+    return Scope(means, spreads, weights, learnt["bias"], learnt["threshold"]), learnt["made_from"]
 
 
 def write_scope(home: Path, id: str, scope: Scope, made_from: str) -> None:

@@ -89,7 +89,7 @@ class Hits(list[Hit]):
         understood: what the query says before it is searched.
         confidence: probability from 0 to 1 that the law at hand has the answer; None where it is not known: no model that
             learnt it, a server that does not answer, a filter, another mode than hybrid.
-        in_scope: false where the answer is probably not in this law; None where ``confidence`` is.
+        probably_outside: true where the answer is probably not in this law; None where ``confidence`` is.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Hits(list[Hit]):
         self.degraded = degraded
         self.understood = understood
         self.confidence = confidence
-        self.in_scope = None if confidence is None else confidence >= threshold
+        self.probably_outside = None if confidence is None else confidence < threshold
 
 
 @dataclass(frozen=True, slots=True)

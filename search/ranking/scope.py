@@ -2,43 +2,58 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import log1p
 
 import numpy as np
 import numpy.typing as npt
 
 from search.ranking.hits import RankingList
-from search.text.headings import Headings
+from search.text.vocabulary import Vocabulary, words_of
 
-EVIDENCE = ("rarity of its words in headings", "nearness to the mean of the acts", "highest of vector", "highest of bm25")
+EVIDENCE = (
+    "rarity of words in headings",
+    "frequency of words in the law",
+    "nearness to the mean of the acts",
+    "highest of vector",
+    "highest of bm25",
+)
 """What `Evidence` gives, in its order."""
+_SHORTEST = 4
+"""Letters of a word whose frequency counts: most that have fewer are articles and prepositions."""
 
 
 class Evidence:
-    """What the answer to a query says of whether the law has it, over one law.
+    """Evidence that the law has the answer to a query, over one law.
 
     Args:
-        headings: of the law's sections.
+        vocabulary: the law's words, and the headings of its sections.
         acts: float32[k, d], embeddings of its acts.
     """
 
-    def __init__(self, headings: Headings, acts: npt.NDArray[np.float32]) -> None:
-        self._headings = headings
+    def __init__(self, vocabulary: Vocabulary, acts: npt.NDArray[np.float32]) -> None:
+        self._vocabulary = vocabulary
         self._centre = acts.mean(0) if len(acts) else np.zeros(acts.shape[1], np.float32)
 
     def __call__(
-        self, tokens: Sequence[str], vector: npt.NDArray[np.float32], lists: Mapping[str, RankingList]
+        self, query: str, tokens: Sequence[str], vector: npt.NDArray[np.float32], lists: Mapping[str, RankingList]
     ) -> tuple[float, ...]:
-        """Return `EVIDENCE` of a query: its words, its embedding (float32[d]), and the lists that it was answered from.
+        """Return `EVIDENCE` of a query: its text, its tokens, its embedding (float32[d]), and the lists it was answered from.
 
         The highest score of BM25 is a sum over the words of the query: it is divided by the square root of their number.
         """
         words = set(tokens)
         return (
-            self._headings.rarity(words),
+            self._vocabulary.headings.rarity(words),
+            self._frequency(query),
             float(self._centre @ vector),
             _highest(lists, "vector"),
             _highest(lists, "bm25") / max(len(words), 1) ** 0.5,
         )
+
+    def _frequency(self, query: str) -> float:
+        """Return the mean of ln(1 + n) over the words of a query, each n times in the law; 0 where it has no words."""
+        logs = [log1p(self._vocabulary.words.get(word, 0)) for word in words_of([query]) if len(word) >= _SHORTEST]
+        return sum(logs) / len(logs) if logs else 0.0
 
 
 def _highest(lists: Mapping[str, RankingList], name: str) -> float:
