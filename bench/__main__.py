@@ -93,6 +93,17 @@ def neo4j(quick: Quick = False, json_: Json = False) -> None:
 
 
 @app.command()
+def scope(
+    picture: Annotated[Path | None, typer.Option(help="Draw the curves into this file.")] = None,
+    json_: Json = False,
+) -> None:
+    """Measure on the demo's home how well confidence tells questions that the law answers from others."""
+    from bench.scope import measure
+
+    report(measure(picture), as_json=json_)
+
+
+@app.command()
 def scale(
     copies: Annotated[str, typer.Option(help="Copies of the four codes, size by size.")] = "1,7",
     vectors: Annotated[bool, typer.Option(help="Write vectors to Neo4j, which takes longest.")] = True,

@@ -6,12 +6,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from cli.language import localised, number_of
 from cli.workspace import Home
 from cypher.graph import Graph, Row
 from gnn.versions.active import active_model
 from schema.errors import BadQuery
 from schema.filter import Filter
 from schema.publishers import article_url
+from schema.records import Act
 from schema.wordings import TextOfDay, text_of_day
 from search.acts.similar import SimilarActs
 from search.acts.views import open_act_texts
@@ -19,6 +21,10 @@ from search.modes import Mode
 from search.ranking.hits import Hit
 from search.retrieval import LOST, Retriever
 from search.text.snippets import snippet
+
+_CODES = {True: "{n} code", False: "{n} codes"}
+_ACTS = {True: "{n} act", False: "{n} acts"}
+_MOST_TITLES = 4
 
 
 def read_filter(act: str | None, section: str | None, day: str | None, kind: str | None, jurisdiction: str | None) -> Filter:
@@ -44,7 +50,18 @@ def described_search(
         hits = retriever.search(query, mode, filter=only, first=first, pooled=pooled)
         understood = hits.understood
         described = described_hits(graph, retriever, hits, understood.words or query, only.in_force_on)
-        return described, [LOST[name] for name in hits.degraded], understood.notes()
+        notes = [*([outside(retriever.index.vocabulary.acts)] if hits.probably_outside else []), *understood.notes()]
+        return described, [LOST[name] for name in hits.degraded], notes
+
+
+def outside(acts: Sequence[Act]) -> str:
+    """Return what is said before hits that probably do not answer: the acts that are searched, four at the most by title."""
+    codes = all(act.kind == "code" for act in acts)
+    counted = number_of(len(acts), _CODES) if codes else number_of(len(acts), _ACTS)
+    titles = ", ".join(act.short_title or act.title for act in acts[:_MOST_TITLES])
+    if len(acts) > _MOST_TITLES:
+        titles = localised("{titles} and {n} more", titles=titles, n=f"{len(acts) - _MOST_TITLES:,}")
+    return localised("Probably outside the law that is loaded ({acts}: {titles})", acts=counted, titles=titles)
 
 
 def described_hits(

@@ -87,7 +87,8 @@ def train(home: Home, recipe: str | None) -> None:
             report = train_recipe(home.workspace(graph, chosen, check_lock), chosen, process)
     for id in report.trained:
         say(f"trained {id}")
-    say(f"active: {report.active}" + ("" if report.trained else " (nothing changed)"))
+    done = "" if report.trained else " (its confidence was learnt)" if report.scoped else " (nothing changed)"
+    say(f"active: {report.active}{done}")
 
 
 def retrain(home: Home, recipe: str | None) -> int:

@@ -80,13 +80,16 @@ class Home:
     def workspace(self, graph: "ReadableGraph", recipe: "Recipe", check_lock: Callable[[], object] = lambda: None) -> "Workspace":
         """Return what training and evaluation work on: the law, its index, the recipe's questions."""
         from gnn.workspace import Workspace
-        from ingest.loading.questions import read_questions
+        from ingest.loading.questions import read_outside, read_questions
         from search.corpus.read import steady_law
 
         with steady_law(graph):
-            index, questions = self.index(graph), read_questions(graph, recipe.questions)
+            index = self.index(graph)
+            questions, outside = (read(graph, recipe.questions) for read in (read_questions, read_outside))
         settings = self.settings
-        return Workspace(self.store, graph, index, questions, settings.models, settings.threads, check_lock, self.progress)
+        return Workspace(
+            self.store, graph, index, questions, outside, settings.models, settings.threads, check_lock, self.progress
+        )
 
 
 def law_of(graph: "ReadableGraph") -> str:

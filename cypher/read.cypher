@@ -184,6 +184,13 @@ RETURN q.id AS id, q.text AS text, q.description AS description, q.source AS sou
        q.split_by_dossier AS split_by_dossier, a.id AS article
 ORDER BY id, article;
 
+// name: unanswered_questions
+// Those that no article answers: of a source of questions outside this law, or whose articles are gone.
+MATCH (q:Question {source: $source}) WHERE NOT EXISTS { MATCH (q)-[:RELEVANT_TO]->(:Article) }
+RETURN q.id AS id, q.text AS text, q.description AS description, q.source AS source, q.split AS split,
+       q.split_by_dossier AS split_by_dossier
+ORDER BY id;
+
 // name: question_sources
 MATCH (q:Question) RETURN DISTINCT q.source AS source ORDER BY source;
 

@@ -20,7 +20,7 @@ class Workspace:
 
     Attributes:
         graph: the store's, open for reading; index: of its law.
-        questions: those that a recipe is trained on.
+        questions: those that a recipe is trained on; outside: those that came with them and the law cannot answer.
         shelf: shared place of model files (`gnn.versions.shared_folder`), or empty.
         threads: of this machine, for one job.
         check_lock: called before a version is written or made active; raises GraphBusy once the lock has gone.
@@ -30,6 +30,7 @@ class Workspace:
     graph: Graph
     index: TextIndex
     questions: Sequence[Question]
+    outside: Sequence[Question] = ()
     shelf: str = ""
     threads: int = 2
     check_lock: CheckLock = lambda: None

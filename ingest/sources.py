@@ -335,8 +335,9 @@ def _ingest_service_public(job: _Job, folder: Path) -> None:
         articles = {source: row["id"] for row in graph.rows("article_source_ids") for source in row["source_ids"]}
         below = articles_below_sections(graph)
     questions = list(service_public.questions_of(sheets, articles, below))
+    outside = list(service_public.outside_questions_of(sheets, articles, below))
     report = LoadReport(read_files=len(files), rejected=rejected)
-    report.add(load_questions(store, service_public.SOURCE, questions))
+    report.add(load_questions(store, service_public.SOURCE, questions, outside))
     write_quarantine(store.home, service_public.SOURCE, rejected)
     job.report.include(report)
 

@@ -257,7 +257,7 @@ class Question:
         text: the question, or the title of the sheet that answers it.
         description: more about it, where the source has it.
         source: benchmark or file that it comes from.
-        relevant: articles that answer it.
+        relevant: articles that answer it; none where the law at hand cannot (`outside_source`).
         split: its part of the random split: train, development or test.
         split_by_dossier: its part of the split that keeps topics together.
     """
@@ -269,6 +269,11 @@ class Question:
     relevant: tuple[str, ...]
     split: str = ""
     split_by_dossier: str = ""
+
+
+def outside_source(source: str) -> str:
+    """Return the source of the questions that came with those of another source and that the law at hand cannot answer."""
+    return f"{source}-outside"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from search.ranking.fusion import DEPTH, emphasis, reordered, top, weighted
 from search.ranking.hits import Hit, Hits, Ranking, RankingList, Scores, citation_list
 from search.ranking.leading import leading
 from search.ranking.rankers import TEXT, VECTORS, ArticleWords, Authority, Query, Ranker, Vectors, Votes, Words, gather
+from search.ranking.scope import Evidence, Scope
 from search.ranking.tree_pooling import PoolingWeights, TreePooling
 from search.text.analysis import query_tokens
 from search.text.headings import HeadingScores
@@ -68,7 +69,9 @@ class Retriever:
         self._article_words, words = ArticleWords(index.lexical), Words(index.lexical)
         self._vectors: Vectors | None = None
         self._rankers: list[Ranker] = [words]
+        self._evidence: Evidence | None = None
         if model is not None:
+            self._evidence = Evidence(index.vocabulary, model.acts)
             beside_others = Vectors(model)
             self._vectors = Vectors(model, alone=True, coarse=beside_others.coarse)
             self._rankers.append(beside_others)
@@ -205,11 +208,15 @@ class Retriever:
         if lost and not any(weights.get(name) for name in lists.keys() - _WITHOUT_SERVER):
             weights = {**LEXICAL_WEIGHTS, "vector": 1.0}  # what is left decides, whatever it weighs beside the others
         lists = {name: ranked for name, ranked in lists.items() if weights.get(name) and _has_a_say(name, ranked)}
+        evidence = None
+        if self._evidence is not None and not lost and query.mask is None:
+            tokens = query_tokens(query.text, self.index.languages)
+            evidence = self._evidence(query.text, tokens, query.vector, lists)
         if lists.keys() <= {"authority"}:  # which says nothing of the query
-            return self._nothing(lost)
+            return replace(self._nothing(lost), evidence=evidence)
         fused = weighted({name: ranked.comparable for name, ranked in lists.items()}, weights)
         pool = partial(self._pooling, weights=model.pooling if model else PoolingWeights()) if pooled else np.copy
-        return self._with_head(fused, pool, Ranking(fused, lists, lost), query)
+        return self._with_head(fused, pool, Ranking(fused, lists, lost, evidence=evidence), query)
 
     def _with_head(self, fused: Scores, pool: Callable[[Scores], Scores], ranking: Ranking, query: Query) -> Ranking:
         """Return the ranking pooled, its head in the order that words and headings give it."""
@@ -263,7 +270,18 @@ class Retriever:
             )
             for i, position in enumerate(page.tolist())
         )
-        return Hits(hits, tuple(ranking.lost), ranking.understood)
+        scope = None if self.model is None else self.model.scope
+        threshold = 0.0 if scope is None else scope.threshold
+        return Hits(hits, tuple(ranking.lost), ranking.understood, confidence=_confidence(scope, ranking), threshold=threshold)
+
+
+def _confidence(scope: Scope | None, ranking: Ranking) -> float | None:
+    """Return the probability that the law has the answer: it has what the query names by its number."""
+    if scope is None:
+        return None
+    if ranking.understood.named:
+        return 1.0
+    return None if ranking.evidence is None else scope.confidence(ranking.evidence)
 
 
 def _has_a_say(name: str, ranked: RankingList) -> bool:

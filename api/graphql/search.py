@@ -158,6 +158,14 @@ class SearchConnection:
     corrected_query: str | None = strawberry.field(description="The query as it was searched, where words were misspelt.")
     named: list[strawberry.ID] = strawberry.field(description="Identifiers of the articles that the query names: the first hits.")
     missing: list[MissingArticle] = strawberry.field(description="What the query names and the law does not have.")
+    confidence: float | None = strawberry.field(
+        description="Probability, from 0 to 1, that the law that is loaded has the answer; 1 where the query names articles "
+        "of it. Null where it is not known: with a filter, in another mode than HYBRID, while a server is away, and where "
+        "the active model has not learnt it."
+    )
+    probably_outside: bool | None = strawberry.field(
+        description="True where `confidence` is so low that the answer is probably not in the law that is loaded."
+    )
 
 
 async def answer(
@@ -172,9 +180,7 @@ async def answer(
         ServerUnavailable, QueryTimeout: neither the text index nor vector search answers.
     """
     only = Filter() if condition is None else condition.chosen()
-    what = ["search", query.strip(), mode.value, *astuple(only), pooled]
-    window = Window.of(what, first, after, reading.settings.max_page)
-
+    window = Window.of(["search", query.strip(), mode.value, *astuple(only), pooled], first, after, reading.settings.max_page)
     reading.budget.spend(_SEARCH)
     began = time.perf_counter()
     hits = reading.snapshot.retriever.search(
@@ -209,6 +215,8 @@ async def answer(
         corrected_query=hits.understood.corrected,
         named=[strawberry.ID(reading.snapshot.corpus.articles[position]) for position in hits.understood.named],
         missing=await _missing(reading, hits.understood),
+        confidence=hits.confidence,
+        probably_outside=hits.probably_outside,
     )
 
 

@@ -17,6 +17,7 @@ from gnn.recipe import EncoderOptions, Recipe
 from gnn.training.distributed import Process, alone
 from gnn.training.fusion_tuning import START, tune_weights
 from gnn.training.loop import Examples, dismiss, fit
+from gnn.training.scope import complete_scope
 from gnn.versions.active import active_id, model_rows, register
 from gnn.versions.files import Card, NewVersion, write_model
 from gnn.versions.identity import model_ids, serving_id
@@ -37,11 +38,16 @@ _PACKAGES = ("torch", "torch-geometric", "numpy", "scipy", "scikit-learn", "bm25
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport:
-    """The active version, the versions that were trained, and those that had been before."""
+    """The active version, the versions that were trained, and those that had been before.
+
+    Attributes:
+        scoped: the confidence of the active version was learnt now.
+    """
 
     active: str
     trained: list[str]
     kept: list[str]
+    scoped: bool = False
 
 
 def train(workspace: Workspace, recipe: Recipe, process: Process | None = None) -> TrainingReport:
@@ -63,14 +69,15 @@ def train(workspace: Workspace, recipe: Recipe, process: Process | None = None) 
     active = serving_id(recipe, workspace.index.key, workspace.questions)
     trainer = _Trainer(workspace, process)
     trained = [id for of, id in ids.items() if trainer.make(recipe.other(of.recipe), of.split, id)]
+    scoped = complete_scope(workspace, recipe, active)
     share_model(workspace.home, workspace.shelf, active)
     make_ready_in(workspace, active)
     stored = {row["id"] for row in model_rows(workspace.graph)}
-    if active_id(workspace.graph) != active or not stored.issuperset(ids.values()):
+    if active_id(workspace.graph) != active or not stored.issuperset(ids.values()) or scoped:
         workspace.check_lock()
         register(workspace.store, list(ids.values()), active)
     dismiss(process)
-    return TrainingReport(active, trained, [id for id in ids.values() if id not in trained])
+    return TrainingReport(active, trained, [id for id in ids.values() if id not in trained], scoped)
 
 
 def train_serving_version(workspace: Workspace, recipe: Recipe) -> None:
@@ -82,6 +89,7 @@ def train_serving_version(workspace: Workspace, recipe: Recipe) -> None:
     _check_questions(recipe, workspace.questions, recipe.splits[:1])
     id = serving_id(recipe, workspace.index.key, workspace.questions)
     _Trainer(workspace, alone()).make(recipe, recipe.splits[0], id)
+    complete_scope(workspace, recipe, id)
 
 
 def _check_questions(recipe: Recipe, questions: Sequence[Question], splits: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
 """The files of a model version: written whole, read back without torch."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,11 +15,12 @@ from gnn.encoders.joined import JoinedEncoder, TowerWeights
 from gnn.model.inductive import ARRAYS, FEATURES, law_folder
 from gnn.model.trained import Trained
 from gnn.recipe import Recipe
-from gnn.versions.shared_folder import model_folder
+from gnn.versions.shared_folder import SCOPE, model_folder
 from runtime.atomic_folder import whole_folder
 from schema.errors import NotReady, StorageFull
 from search.arrays import Matrix, positions_in, realigned
 from search.corpus.corpus import Corpus, CorpusText
+from search.ranking.scope import EVIDENCE, Scope
 from search.ranking.tree_pooling import PoolingWeights
 from search.vectors.model import Encode, QuestionMemory, VectorModel
 from search.vectors.neo4j import bound_of
@@ -120,6 +122,36 @@ def read_run(home: Path, id: str) -> Card:
     return json.loads((model_folder(home, id) / "run.json").read_text("utf-8"))
 
 
+def read_scope(home: Path, id: str) -> tuple[Scope | None, str]:
+    """Return the confidence that was learnt for a version, and the fingerprint of what it was learnt from; None, "" without."""
+    try:
+        learnt: Card = json.loads((model_folder(home, id) / SCOPE).read_text("utf-8"))
+    except FileNotFoundError:
+        return None, ""
+    if len(learnt["weights"]) != len(EVIDENCE):  # learnt by an earlier version of Lexgraph
+        return None, ""
+    means, spreads, weights = (tuple(map(float, learnt[name])) for name in ("means", "spreads", "weights"))
+    return Scope(means, spreads, weights, learnt["bias"], learnt["threshold"]), learnt["made_from"]
+
+
+def write_scope(home: Path, id: str, scope: Scope, made_from: str) -> None:
+    """Write the confidence of a version beside its files, whole or not at all.
+
+    Args:
+        made_from: fingerprint of the questions that it was learnt from.
+
+    Raises:
+        StorageFull: the disk is full; what was there stays.
+    """
+    file = model_folder(home, id) / SCOPE
+    part = file.with_suffix(".part")
+    try:
+        _write_json(part, asdict(scope) | {"made_from": made_from})
+        os.replace(part, file)
+    except OSError as error:
+        raise StorageFull(f"{file}: {error.strerror}; the model version is as it was") from None
+
+
 def recipe_of(home: Path, id: str) -> Recipe:
     """Return the recipe that a version was trained by, as it is stored with it."""
     return Recipe.model_validate(read_card(home, id)["recipe"])
@@ -171,6 +203,7 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2) -> VectorM
         weights=card["weights"],
         pooling=PoolingWeights(**card["pooling"]),
         questions=_memory(folder, trained_on, corpus),
+        scope=read_scope(home, id)[0],
     )
 
 

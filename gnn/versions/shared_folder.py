@@ -8,6 +8,8 @@ from runtime.atomic_folder import whole_folder
 from schema.errors import BadSetting, LexgraphError, MissingExtra, NotReady, StorageFull
 
 FOLDER = "models"
+SCOPE = "scope.json"
+"""The confidence of a version's answers: learnt after its training, and again from other questions."""
 _COMPLETE = "complete"
 """Written last: its presence says that the shelf holds all files of a version."""
 
@@ -18,7 +20,7 @@ def model_folder(home: Path, id: str) -> Path:
 
 
 def share_model(home: Path, shelf: str, id: str) -> None:
-    """Copy a version to the shelf, unless it holds it; nothing without a shelf.
+    """Copy a version to the shelf, unless it holds it; nothing without a shelf. What may be learnt later is copied again.
 
     Args:
         shelf: a folder or an ``fsspec`` address (``s3://bucket/models``, ``gs://…``, ``file:///…``).
@@ -32,10 +34,12 @@ def share_model(home: Path, shelf: str, id: str) -> None:
         return
     filesystem, place = _place_on(shelf, id)
     try:
+        folder = model_folder(home, id)
         if filesystem.exists(f"{place}/{_COMPLETE}"):
+            if (folder / SCOPE).exists():
+                filesystem.put_file(str(folder / SCOPE), f"{place}/{SCOPE}")
             return
         filesystem.makedirs(place, exist_ok=True)
-        folder = model_folder(home, id)
         for path in sorted(p for p in folder.rglob("*") if p.is_file() and not _of_other_law(folder, p)):
             target = f"{place}/{path.relative_to(folder).as_posix()}"
             filesystem.makedirs(target.rpartition("/")[0], exist_ok=True)

@@ -11,7 +11,7 @@ from cypher.batches import batches
 from cypher.graph import Graph, Row, Statements, Store
 from ingest.loading.difference import Counts
 from ingest.loading.report import placed
-from schema.records import Question, Rejected, SourceFile
+from schema.records import Question, Rejected, SourceFile, outside_source
 
 _OfFile = tuple[str, Question]
 """A question, and the name of the file that it was read from."""
@@ -38,16 +38,20 @@ class AskedQuestions:
         self.rejected.append(placed(Rejected(file.path.name, question.id, why), file))
 
 
-def load_questions(store: Store, source: str, questions: Sequence[Question]) -> Counts:
+def load_questions(store: Store, source: str, questions: Sequence[Question], outside: Sequence[Question] = ()) -> Counts:
     """Make the questions of one source that no file of law brought these: new ones written, others changed or removed.
+
+    Args:
+        outside: those that the law at hand cannot answer, which the source gives beside the others.
 
     Raises:
         NotReady: there is no graph.
     """
     store.reading().close()  # without a graph there is nothing to ask about
     with store.writing() as graph:
-        old = {row["id"] for row in graph.rows("question_files") if row["source"] == source and not row["file"]}
-        return _replace(graph, old, [("", question) for question in questions])
+        sources = (source, outside_source(source))
+        old = {row["id"] for row in graph.rows("question_files") if row["source"] in sources and not row["file"]}
+        return _replace(graph, old, [("", question) for question in (*questions, *outside)])
 
 
 def write_read_questions(
@@ -110,7 +114,8 @@ def _replace(graph: Graph, replaced: Collection[str], asked: Sequence[_OfFile]) 
     """Make some of the questions in the graph others; what is the same stays."""
     files = {row["id"]: row for row in graph.rows("question_files")}
     sources = {question.source for _, question in asked} | {files[id]["source"] for id in replaced}
-    old = {question.id: question for source in sorted(sources) for question in read_questions(graph, source)}
+    read = (read_questions, read_unanswered)
+    old = {question.id: question for source in sorted(sources) for some in read for question in some(graph, source)}
     new = {question.id: (file, question) for file, question in asked}
     gone = sorted(set(replaced) - new.keys())
     fresh = [(file, question) for file, question in new.values() if old.get(question.id) != question]
@@ -150,3 +155,13 @@ def read_questions(graph: Statements, source: str) -> list[Question]:
         first.setdefault(row["id"], row)
         relevant[row["id"]].append(article)
     return [Question(**row, relevant=tuple(sorted(relevant[id]))) for id, row in sorted(first.items())]
+
+
+def read_unanswered(graph: Statements, source: str) -> list[Question]:
+    """Return the questions of one source that no article answers, in order of their identifiers."""
+    return [Question(**row, relevant=()) for row in graph.rows("unanswered_questions", source=source)]
+
+
+def read_outside(graph: Statements, source: str) -> list[Question]:
+    """Return the questions that came with those of a source and that the law at hand cannot answer."""
+    return read_unanswered(graph, outside_source(source))

@@ -2,11 +2,12 @@
 
 A sheet that links to articles or sections of the graph is a question: its title, with its description
 kept apart. The rules of the benchmark ``service-public`` are fixed here, so that figures compare.
+A sheet that links only to other law is a question that the graph cannot answer.
 """
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +16,7 @@ from ingest.readers.support.decode import file_json
 from runtime.progress import Progress, silent
 from schema.errors import BadSource, MissingFile
 from schema.identifiers import fold
-from schema.records import Question, Rejected
+from schema.records import Question, Rejected, outside_source
 
 SOURCE = "service-public"
 FOLDERS = ("particuliers", "professionnels", "associations")
@@ -159,20 +160,55 @@ def questions_of(sheets: Iterable[Sheet], articles: Mapping[str, str], below: Ma
     ids: set[str] = set()
     titles: set[str] = set()
     for sheet in sheets:
-        relevant = {articles[source] for source in sheet.articles if source in articles}
-        for source in sheet.sections:
-            relevant |= below.get(source, frozenset())
+        relevant = _relevant(sheet, articles, below)
         title = normal_title(sheet.title)
         if not 1 <= len(relevant) <= MAX_RELEVANT or sheet.id in ids or title in titles:
             continue
         ids.add(sheet.id)
         titles.add(title)
-        yield Question(
-            id=f"{SOURCE}/{sheet.id}",
-            text=sheet.title,
-            description=sheet.description,
-            source=SOURCE,
-            relevant=tuple(sorted(relevant)),
-            split=split_of(sheet.id),
-            split_by_dossier=split_of(sheet.dossier),
-        )
+        yield _question(sheet, SOURCE, tuple(sorted(relevant)), split_of)
+
+
+def outside_questions_of(
+    sheets: Iterable[Sheet], articles: Mapping[str, str], below: Mapping[str, frozenset[str]]
+) -> Iterator[Question]:
+    """Yield the questions that link to no article at hand: without relevant articles, half development and half test.
+
+    A sheet that shares its title with one that links to law at hand is left out.
+
+    Args:
+        articles, below: as `questions_of` has them.
+    """
+    sheets = list(sheets)
+    answered = [sheet for sheet in sheets if _relevant(sheet, articles, below)]
+    ids = {sheet.id for sheet in answered}
+    titles = {normal_title(sheet.title) for sheet in answered}
+    for sheet in sheets:
+        title = normal_title(sheet.title)
+        if sheet.id in ids or title in titles:
+            continue
+        ids.add(sheet.id)
+        titles.add(title)
+        yield _question(sheet, outside_source(SOURCE), (), _half_of)
+
+
+def _relevant(sheet: Sheet, articles: Mapping[str, str], below: Mapping[str, frozenset[str]]) -> set[str]:
+    relevant = {articles[source] for source in sheet.articles if source in articles}
+    return relevant.union(*(below.get(source, frozenset()) for source in sheet.sections))
+
+
+def _question(sheet: Sheet, source: str, relevant: tuple[str, ...], part_of: Callable[[str], str]) -> Question:
+    return Question(
+        id=f"{SOURCE}/{sheet.id}",
+        text=sheet.title,
+        description=sheet.description,
+        source=source,
+        relevant=relevant,
+        split=part_of(sheet.id),
+        split_by_dossier=part_of(sheet.dossier),
+    )
+
+
+def _half_of(key: str) -> str:
+    """The half that a key falls in, development or test, whatever `split_of` says."""
+    return "test" if hashlib.sha256(f"half {key}".encode()).digest()[0] % 2 else "development"

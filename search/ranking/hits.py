@@ -87,12 +87,25 @@ class Hits(list[Hit]):
     Attributes:
         degraded: "text" where the text index did not answer, "vectors" where vector search did not.
         understood: what the query says before it is searched.
+        confidence: probability from 0 to 1 that the law at hand has the answer; None where it is not known: no model that
+            learnt it, a server that does not answer, a filter, another mode than hybrid.
+        probably_outside: true where the answer is probably not in this law; None where ``confidence`` is.
     """
 
-    def __init__(self, hits: Iterable[Hit] = (), degraded: tuple[str, ...] = (), understood: Understood = UNASKED) -> None:
+    def __init__(
+        self,
+        hits: Iterable[Hit] = (),
+        degraded: tuple[str, ...] = (),
+        understood: Understood = UNASKED,
+        *,
+        confidence: float | None = None,
+        threshold: float = 0.0,
+    ) -> None:
         super().__init__(hits)
         self.degraded = degraded
         self.understood = understood
+        self.confidence = confidence
+        self.probably_outside = None if confidence is None else confidence < threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +117,11 @@ class Ranking:
         lists: what the scores were made from.
         lost: the errors of what did not answer, by name ("text", "vectors").
         understood: what the query says before it is searched.
+        evidence: `search.ranking.scope.EVIDENCE`; None where lists are lacking, or a filter cuts them.
     """
 
     scores: Scores
     lists: Mapping[str, RankingList]
     lost: Mapping[str, LexgraphError] = field(default_factory=dict)
     understood: Understood = UNASKED
+    evidence: tuple[float, ...] | None = None

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -65,6 +65,12 @@ class Headings:
         unknown = len(set(tokens) - self.column.keys()) * float(np.log1p(self.count)) ** 2
         idf = self.idf[known]
         return (idf @ self.weights[known]) / np.float32(np.sqrt(float((idf**2).sum()) + unknown))
+
+    def rarity(self, words: Collection[str]) -> float:
+        """Return the mean idf of the words of a query in the headings; a word that none has, and no word, is as rare as any."""
+        rarest = float(np.log1p(self.count))
+        idf = (float(self.idf[self.column[word]]) if word in self.column else rarest for word in words)
+        return sum(idf) / len(words) if words else rarest
 
     def save(self, folder: Path) -> None:
         """Write the headings into a folder."""

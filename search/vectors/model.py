@@ -9,6 +9,7 @@ from scipy import sparse
 
 from schema.filter import Filter
 from search.arrays import Matrix, Scores
+from search.ranking.scope import Scope
 from search.ranking.tree_pooling import PoolingWeights
 
 Encode = Callable[[Sequence[str]], Matrix]
@@ -55,6 +56,7 @@ class VectorModel:
         scale: the inverse temperature that the model was trained with.
         weights: fusion weights of the lists "vector", "bm25", "section", "questions" and "authority".
         nearest: vector search on a server, used in place of ``articles`` where it is given.
+        scope: the confidence of its answers, where questions were there to learn it from.
     """
 
     id: str
@@ -68,3 +70,4 @@ class VectorModel:
     pooling: PoolingWeights = field(default_factory=PoolingWeights)
     questions: QuestionMemory | None = None
     nearest: Nearest | None = None
+    scope: Scope | None = None

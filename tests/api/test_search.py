@@ -1,14 +1,23 @@
 """Search over GraphQL: hits, reasons, filters, pages, modes, and what is refused."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from api.app import make_app
 from cypher.engines.ladybug import EmbeddedGraph
+from cypher.graph import Graph
+from schema.settings import Settings
+from search.corpus.corpus import Corpus
+from search.ranking.scope import EVIDENCE, Scope
 from search.text.protocol import EmbeddedLexical
 from search.text.snippets import Snippet
-from tests.api.conftest import answer, ask, refusal
+from search.vectors.model import VectorModel
+from tests.api.conftest import answer, ask, refusal, word_model
 from tests.support.tiny_law import BAKERS_ID, MILLERS_ID
 
 SEARCH = """query($query: String!, $mode: SearchMode! = HYBRID, $filter: SearchFilter, $first: Int! = 10, $after: String,
@@ -223,7 +232,8 @@ def test_a_longer_page_costs_no_more_graph_queries(client: TestClient, monkeypat
 
 
 READ = """query($query: String!, $filter: SearchFilter) { search(query: $query, filter: $filter, first: 3) {
-    correctedQuery named missing { text message nearest { id } } edges { node { id } places { list rank } } } }"""
+    correctedQuery named missing { text message nearest { id } } confidence probablyOutside
+    edges { node { id } places { list rank } } } }"""
 
 
 def test_a_query_says_what_was_understood_of_it(client: TestClient) -> None:
@@ -232,9 +242,22 @@ def test_a_query_says_what_was_understood_of_it(client: TestClient) -> None:
     assert page["edges"][0]["node"]["id"] == f"{BAKERS_ID}/L121-1"
     assert page["edges"][0]["places"][0] == {"list": "citation", "rank": 1}
     assert (page["missing"], page["correctedQuery"]) == ([], None)
+    assert (page["confidence"], page["probablyOutside"]) == (None, None), "no model has learnt it"
     page = ask(client, READ, query="boulanjer", filter={"act": "Code de la Meunerie"})["search"]
     assert page["correctedQuery"] == "boulanger"
     assert page["edges"][0]["node"]["id"] == f"{MILLERS_ID}/L1"
+
+
+def test_a_page_says_how_sure_it_is(tiny_home: Path) -> None:
+    def model_with(threshold: float) -> Callable[[Graph, Corpus], VectorModel]:
+        scope = Scope((0.0,) * len(EVIDENCE), (1.0,) * len(EVIDENCE), (0.0,) * len(EVIDENCE), 0.0, threshold)
+        return lambda graph, corpus: replace(word_model(graph, corpus), scope=scope)
+
+    for threshold, outside in ((0.4, False), (0.6, True)):
+        with TestClient(make_app(Settings(home=tiny_home), model_with(threshold))) as client:
+            page = ask(client, READ, query="la farine du pain")["search"]
+            assert (page["confidence"], page["probablyOutside"]) == (0.5, outside)
+            assert page["edges"], "the hits are shown all the same"
 
 
 def test_an_article_that_is_missing_comes_with_the_nearest(client: TestClient) -> None:

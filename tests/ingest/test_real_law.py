@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cypher.engines.ladybug import EmbeddedGraph, EmbeddedStore, open_graph, release_stamp
-from ingest.loading.questions import read_questions
+from ingest.loading.questions import read_outside, read_questions
 from ingest.readers.service_public import SOURCE
 from ingest.sources import ingest
 from tests.support.disturbance import dump
@@ -28,7 +28,7 @@ def test_every_node_of_the_publication_is_in_the_graph(graph: EmbeddedGraph) -> 
         "Act": 4,
         "Section": 11_020,
         "Article": 29_115,
-        "Question": 809,
+        "Question": 809 + 2_089,  # with an answer in these codes, and without
     }
 
 
@@ -67,6 +67,10 @@ def test_the_splits_of_the_questions_are_those_of_the_benchmark(graph: EmbeddedG
     assert Counter(q.split for q in questions) == {"train": 526, "development": 122, "test": 161}
     assert Counter(q.split_by_dossier for q in questions) == {"train": 437, "development": 168, "test": 204}
     assert all(1 <= len(q.relevant) <= 100 for q in questions)
+    outside = read_outside(graph, SOURCE)
+    assert {q.split for q in outside} == {q.split_by_dossier for q in outside} == {"development", "test"}
+    assert 0.45 < sum(q.split == "test" for q in outside) / len(outside) < 0.55
+    assert not {q.id for q in outside} & {q.id for q in questions}
 
 
 def test_identifiers_are_unique_across_acts_sections_and_articles(graph: EmbeddedGraph) -> None:

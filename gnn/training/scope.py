@@ -1,0 +1,120 @@
+"""Scope: the confidence of a version's answers, learnt from development questions with and without an answer in the law."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+import numpy.typing as npt
+
+from gnn.recipe import Recipe
+from gnn.versions.files import load_model, read_scope, write_scope
+from gnn.workspace import Workspace
+from runtime.progress import Progress, silent
+from schema.records import Question
+from search.questions import TITLE, WITH_DESCRIPTION, of_split, query_text
+from search.ranking.scope import EVIDENCE, Scope
+from search.retrieval import Retriever
+
+Evidences = npt.NDArray[np.float64]
+LEAST = 20
+"""Fewest questions with an answer, and fewest without, to learn from: of fewer, one is more than a twentieth."""
+CALLED_OUTSIDE = 0.025
+"""Share of the development questions with an answer that are called outside: half of the twentieth that is promised, as other
+questions do worse."""
+_OUTSIDE_FOR_ONE = 4
+"""Questions without an answer that are asked for each one with: more take time and change little."""
+_FOLDS = 5
+
+
+def complete_scope(workspace: Workspace, recipe: Recipe, id: str) -> bool:
+    """Learn the confidence of the version that serves, unless that was done from the same questions; whether it was now.
+
+    Without questions that the law cannot answer, or with fewer than `LEAST` of either, the version has none.
+
+    Raises:
+        GraphBusy: the lock has gone to another job.
+        StorageFull: the disk is full; the version serves as before.
+    """
+    inside, outside = development_questions(workspace, recipe.splits[0])
+    if min(len(inside), len(outside)) < LEAST:
+        return False
+    made_from = _fingerprint(workspace, [*inside, *outside])
+    if read_scope(workspace.home, id)[1] == made_from:
+        return False
+    model = load_model(workspace.home, id, workspace.corpus, workspace.threads)
+    retriever = Retriever(workspace.index, model, max_query_characters=1 << 20)
+    scope = learn_scope(retriever, inside, outside, progress=workspace.progress)
+    workspace.check_lock()
+    write_scope(workspace.home, id, scope, made_from)
+    return True
+
+
+def development_questions(workspace: Workspace, split: str) -> tuple[list[Question], list[Question]]:
+    """Return the development questions of a split: those with an answer, and some of those without."""
+    inside = of_split(workspace.questions, split, "development")
+    outside = of_split(workspace.outside, split, "development")
+    step = max(len(outside) // max(_OUTSIDE_FOR_ONE * len(inside), 1), 1)
+    return inside, outside[::step]
+
+
+def learn_scope(
+    retriever: Retriever, inside: Sequence[Question], outside: Sequence[Question], *, progress: Progress = silent
+) -> Scope:
+    """Return the confidence that tells questions with an answer from those without, each asked by title and as a whole.
+
+    The threshold is taken from confidences that each fifth of the questions has from the other four, of titles and whole
+    questions the lower one.
+    """
+    found = [evidence_of(retriever, questions, progress=progress) for questions in (inside, outside)]
+    confidence = [np.zeros(each.shape[:2]) for each in found]
+    folds = [np.arange(len(each)) % _FOLDS for each in found]
+    for fold in range(_FOLDS):
+        with_answer, without = (each[of != fold] for each, of in zip(found, folds, strict=True))
+        scope = _fitted(with_answer, without)
+        for each, of, values in zip(found, folds, confidence, strict=True):
+            values[of == fold] = confidences(scope, each[of == fold])
+    threshold = float(np.quantile(confidence[0], CALLED_OUTSIDE, axis=0).min())
+    return _fitted(found[0], found[1], threshold)
+
+
+def evidence_of(retriever: Retriever, questions: Sequence[Question], *, progress: Progress = silent) -> Evidences:
+    """Return the evidence of questions, asked by title and as a whole: float64[questions, 2, evidence]."""
+    rows: list[list[tuple[float, ...]]] = []
+    with progress("scope", len(questions)) as advance:
+        for question in questions:
+            texts = (query_text(question, asked) for asked in (TITLE, WITH_DESCRIPTION))
+            # A question that names an article is sure to be answered, whatever its words say: nothing is learnt from it.
+            rows.append([retriever.rank(text, pooled=False).evidence or (0.0,) * len(EVIDENCE) for text in texts])
+            advance(1)
+    return np.array(rows)
+
+
+def confidences(scope: Scope, evidence: Evidences) -> npt.NDArray[np.float64]:
+    """Return the confidence of each evidence: float64, of the shape of ``evidence`` without its last axis."""
+    rows = evidence.reshape(-1, len(EVIDENCE)).tolist()
+    return np.array([scope.confidence(row) for row in rows]).reshape(evidence.shape[:-1])
+
+
+def _fitted(inside: Evidences, outside: Evidences, threshold: float = 0.0) -> Scope:
+    """Return the logistic regression over the evidence of questions; both kinds weigh the same together."""
+    from sklearn.linear_model import LogisticRegression
+
+    rows = np.concatenate([inside, outside]).reshape(-1, len(EVIDENCE))
+    answered = np.repeat([True, False], [inside[..., 0].size, outside[..., 0].size])
+    means, spreads = rows.mean(0), np.maximum(rows.std(0), 1e-9)
+    fitted = LogisticRegression(class_weight="balanced").fit((rows - means) / spreads, answered)
+    return Scope(
+        means=tuple(means.tolist()),
+        spreads=tuple(spreads.tolist()),
+        weights=tuple(fitted.coef_[0].tolist()),
+        bias=float(fitted.intercept_[0]),
+        threshold=threshold,
+    )
+
+
+def _fingerprint(workspace: Workspace, questions: Sequence[Question]) -> str:
+    """Return the fingerprint of what is learnt from: the index, the questions, the evidence that is taken."""
+    asked = [workspace.index.key, EVIDENCE, CALLED_OUTSIDE, [asdict(question) for question in questions]]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
