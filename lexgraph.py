@@ -12,7 +12,10 @@ from cli.workspace import Home
 from schema.errors import LexgraphError
 
 app = typer.Typer(
-    help="Statute law as a graph that answers legal questions.", no_args_is_help=True, pretty_exceptions_enable=False
+    help="Statute law as a graph that answers legal questions.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help needs no rich.markdown, which takes long to import
 )
 for room in (law, models, find, read, service):
     app.add_typer(room.app)

@@ -14,6 +14,9 @@ from api.graphql.errors import CODE_OF_STATUS, problem
 from api.metrics import Metrics
 
 _ACCESS = logging.getLogger("lexgraph.access")
+_LOG = logging.getLogger(__name__)
+_GONE = 499
+"""Status that is noted where no answer was begun, as nginx has it."""
 _FITTING_ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
 _CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
@@ -108,7 +111,7 @@ class Envelope:
         name = given if _FITTING_ID.fullmatch(given) else uuid4().hex
         scope["lexgraph.request_id"] = name
         began = time.perf_counter()
-        status, length = 499, 0  # the client left, unless an answer says otherwise
+        status, length = _GONE, 0  # the client left, unless an answer says otherwise
 
         async def sending(message: Message) -> None:
             nonlocal status, length
@@ -123,6 +126,12 @@ class Envelope:
 
         try:
             await self._app(scope, receive, sending)
+        except Exception:
+            # Answered here and not further out, so that this answer too has its headers and is counted as what it is.
+            if status != _GONE:
+                raise
+            _LOG.exception("the request %s failed", name)
+            await JSONResponse({"errors": [problem("internal error", "Internal")]}, 500)(scope, receive, sending)
         finally:
             took_s = time.perf_counter() - began
             self._metrics.note(scope["path"], status, took_s)

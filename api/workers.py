@@ -113,6 +113,10 @@ class Workers:
         turn = asyncio.ensure_future(self._free.acquire())
         try:
             await asyncio.wait({turn, left}, timeout=self.limit_s, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._free.release()  # the turn came at the very moment: nobody would give it back
+            raise
         finally:
             self.waiting -= 1
             if not turn.done():

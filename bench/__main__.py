@@ -10,7 +10,12 @@ from bench.reporting import report
 from cli.output import warn
 from schema.errors import LexgraphError
 
-app = typer.Typer(help="Measure Lexgraph beside what could do the same.", no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(
+    help="Measure Lexgraph beside what could do the same.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Take little law, to see that it works.")]
 DATA = Path("..", "shared", "data")

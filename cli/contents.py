@@ -9,6 +9,7 @@ from cli.language import localised, number_of
 from cli.named import BY_ID, Named
 from cli.output import out, say
 from cypher.graph import Graph, Row
+from schema.errors import BadQuery
 from schema.identifiers import act_of
 
 Tree = dict[str, Any]
@@ -16,11 +17,15 @@ _ARTICLES = {True: "{n} article", False: "{n} articles"}
 
 
 def contents_of(graph: Graph, name: Named, depth: int) -> Tree:
-    """Return what stands in an act or a section, down to a depth, each part with the number of articles in it."""
+    """Return what stands in an act or a section, down to a depth, each part with the number of articles in it.
+
+    Raises:
+        BadQuery: an article is named, in which nothing stands.
+    """
     label, id = name
     (row,) = graph.rows(BY_ID[label], ids=[id])
     if label == "Article":
-        return _node(row, label, [], 1)
+        raise BadQuery(localised("{number} is an article, which has no parts (lexgraph show prints it)", number=row["number"]))
     held = [act_of(id)] if label == "Act" else [row["act_id"]]
     below: dict[str, list[tuple[str, Row]]] = {}
     for kind, statement in (("Section", "sections_of_acts"), ("Article", "articles_of_acts")):

@@ -34,7 +34,10 @@ def search(  # noqa: PLR0913 (options)
     ids: Annotated[bool, typer.Option("--ids", help="Print the identifiers too.")] = False,
     json_: Json = False,
 ) -> None:
-    """Find the articles of law that govern a question."""
+    """Find the articles of law that govern a question.
+
+    Articles that the query cites come first; misspelt words are searched as the law writes them.
+    """
     from cli.hit_lines import show_hits
     from cli.hits import described_search, read_filter
 
@@ -50,7 +53,7 @@ def search(  # noqa: PLR0913 (options)
 @app.command()
 def similar(  # noqa: PLR0913 (options)
     context: typer.Context,
-    act: Annotated[str, typer.Argument(help="Identifier of an act, as eu/32016L0680.")],
+    act: Annotated[list[str], typer.Argument(help="An act: identifier (eu/32016L0680), title or abbreviation.")],
     jurisdiction: Jurisdiction = None,
     kind: Kind = None,
     first: Annotated[int, typer.Option("--first", "-k", help="Number of acts to show, at most 1000.")] = 20,
@@ -58,11 +61,16 @@ def similar(  # noqa: PLR0913 (options)
     years_after: Annotated[float | None, typer.Option(help="Only acts at most this many years younger.")] = None,
     json_: Json = False,
 ) -> None:
-    """Find the acts most like another, such as the acts that may transpose a directive."""
+    """Find the acts most like another.
+
+    So the acts that may transpose a directive are found, and the other way.
+    """
     from cli.hit_lines import show_acts_like
     from cli.hits import described_acts
+    from cli.named import act_named
 
     only = {"jurisdiction": jurisdiction, "kind": kind, "first": first, "years_before": years_before, "years_after": years_after}
     with Home.of(context).graph() as graph:
-        acts = described_acts(Home.of(context).path, graph, law_of(graph), act, **only)
+        id = act_named(Home.of(context), graph, " ".join(act))
+        acts = described_acts(Home.of(context).path, graph, law_of(graph), id, **only)
     say_json(acts) if json_ else show_acts_like(acts)

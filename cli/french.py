@@ -83,6 +83,10 @@ MESSAGES: dict[str, str] = {
         "{number} désigne {n} articles : nommez-en un par son identifiant, ou son texte par --act"
     ),
     "nothing is named {words}": "rien ne porte le nom {words}",
+    "nothing is named {words}; nearest: {near}": "rien ne porte le nom {words} ; le plus proche : {near}",
+    "{number} is an article, which has no parts (lexgraph show prints it)": (
+        "{number} est un article, qui n'a pas de parties (lexgraph show l'affiche)"
+    ),
     " (lexgraph search finds articles by their words)": " (lexgraph search trouve les articles par leurs mots)",
     # Citations
     "citations": "citations",

@@ -37,7 +37,7 @@ def ingest(
 
 @app.command()
 def index(context: typer.Context) -> None:
-    """Index the law in the graph, and compute embeddings for articles that are new to the active model."""
+    """Index the law, and embed articles that are new to the model."""
     steps.index(Home.of(context))
 
 
@@ -55,7 +55,7 @@ def cypher(
     param: Annotated[list[str] | None, typer.Option(help="A parameter as name=value; the value may be JSON.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object for each row.")] = False,
 ) -> None:
-    """Run a Cypher query on the graph."""
+    """Run a Cypher query, which reads, on the graph."""
     from cli.tables import say_table
 
     table = steps.query(Home.of(context), statement, param or ())
@@ -94,7 +94,10 @@ def export(
     ] = None,
     beir: Annotated[Path | None, typer.Option(help="Folder for the law and its questions in BEIR's layout.")] = None,
 ) -> None:
-    """Write the graph to files: a canonical dump, files for an empty Neo4j server, or a benchmark."""
+    """Write the graph to files.
+
+    They are a canonical dump, the files that an empty Neo4j server imports, or a benchmark.
+    """
     if file is None and neo4j_admin is None and beir is None:
         raise BadQuery("Name a file to write, or a folder with --neo4j-admin or --beir")
     with Home.of(context).graph() as graph:
@@ -109,7 +112,10 @@ def browser(
     open_: Annotated[bool, typer.Option("--open", help="Open it in the web browser too.")] = False,
     graph_http: Annotated[str | None, typer.Option(help="HTTP address of Neo4j. [default: the setting graph_http]")] = None,
 ) -> None:
-    """Print the address of Neo4j Browser, which asks for the password itself."""
+    """Print the address of Neo4j Browser.
+
+    It asks for the password itself.
+    """
     from cypher.explore.browser_link import browser_link, open_link
 
     settings = Home.of(context).settings

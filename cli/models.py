@@ -20,7 +20,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 @app.command()
 def train(context: typer.Context, recipe: RecipeName = None) -> None:
-    """Train the model of a recipe and those it is compared with, and make it the active one.
+    """Train the model of a recipe, and make it the active one.
+
+    The models that it is compared with are trained too.
 
     On several processors or machines: `torchrun --nproc-per-node 2 -m lexgraph train`.
     """
@@ -43,7 +45,7 @@ def schedule(
     cron: Annotated[str, typer.Option(help="Minute, hour, day of month, month, day of week (0 is Sunday); UTC.")] = "0 3 * * 0",
     recipe: RecipeName = None,
 ) -> None:
-    """Index and retrain on a timetable, in the foreground, until interrupted."""
+    """Index and retrain on a timetable, until interrupted."""
     steps.schedule(Home.of(context), cron, recipe)
 
 
@@ -68,7 +70,10 @@ def evaluate(  # noqa: PLR0913 (options)
     ] = None,
     basis: Annotated[str, typer.Option(help="With --benchmark: pairs to use, title or cites.")] = "title",
 ) -> None:
-    """Compare all systems on questions with known answers, or on acts known to transpose directives."""
+    """Compare all systems on questions with known answers.
+
+    With --benchmark eu-lu, ways to find the acts that transpose a directive.
+    """
     from cli.tables import show_act_systems, show_comparison
 
     home = Home.of(context)
@@ -102,7 +107,7 @@ def activate(context: typer.Context, id: Annotated[str, typer.Argument(help="A v
 
 @models_app.command()
 def rollback(context: typer.Context) -> None:
-    """Make the version active again that was active before."""
+    """Make the version active again that was so before."""
     from gnn.versions.serving import one_before
 
     steps.activate(Home.of(context), one_before)
@@ -113,7 +118,7 @@ def prune(
     context: typer.Context,
     keep: Annotated[int, typer.Option(min=1, help="Number of versions to keep, the active one included.")] = 2,
 ) -> None:
-    """Remove old versions: their files, their vectors, and their rows in the graph."""
+    """Remove old versions: files, vectors, rows in the graph."""
     from gnn.versions.serving import prune as prune_versions
 
     home = Home.of(context)

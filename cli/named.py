@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 
 from cli.language import localised
 from cli.workspace import Home
 from cypher.graph import Graph, ReadableGraph
 from schema.errors import BadQuery, NotFound
 from schema.filter import Filter
-from schema.identifiers import eli_target
+from schema.identifiers import eli_target, fold
 from search.corpus.corpus import Corpus
 from search.query.understanding import Understanding
 
@@ -52,8 +53,18 @@ def named(home: Home, graph: ReadableGraph, words: str, act: str | None = None) 
     try:
         return "Act", understanding.names.resolve(words)
     except NotFound:
-        told = localised("nothing is named {words}", words=words)
-        raise NotFound(told + localised(" (lexgraph search finds articles by their words)")) from None
+        raise NotFound(_nothing(words, understanding.names.titles())) from None
+
+
+def act_named(home: Home, graph: ReadableGraph, words: str) -> str:
+    """Return the identifier of the act that words name, by identifier, title or abbreviation.
+
+    Raises:
+        NotFound: they name none; the message has the nearest.
+        BadQuery: they name several.
+    """
+    index = home.index(graph)
+    return Understanding(index.corpus, index.vocabulary, index.languages).names.resolve(" ".join(words.split()))
 
 
 def _identified(graph: Graph, corpus: Corpus, words: str) -> Named | None:
@@ -71,6 +82,14 @@ def _identified(graph: Graph, corpus: Corpus, words: str) -> Named | None:
                 return label, rows[0]["id"]
     names = {*published, words.upper()}
     return next((("Act", row["id"]) for row in graph.rows("act_names") if names & {row["source_id"], row["celex"]} - {""}), None)
+
+
+def _nothing(words: str, titles: Mapping[str, str]) -> str:
+    """Return what is said of words that name nothing: the acts whose titles they nearly are, or the way to search."""
+    near = get_close_matches(fold(words.lower()), titles, n=2, cutoff=0.8)
+    if near:
+        return localised("nothing is named {words}; nearest: {near}", words=words, near=", ".join(map(titles.__getitem__, near)))
+    return localised("nothing is named {words}", words=words) + localised(" (lexgraph search finds articles by their words)")
 
 
 def _several(corpus: Corpus, understanding: Understanding, words: str, positions: Sequence[int]) -> str:

@@ -17,14 +17,20 @@ def show(
     context: typer.Context,
     name: Annotated[
         list[str],
-        typer.Argument(help="A number (L1234-9), a citation, an identifier of ours or the publisher's, the title of an act."),
+        typer.Argument(help="A number (L1234-9), a citation, an identifier (Lexgraph's or the publisher's), or an act's title."),
     ],
-    on: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The wording in force on this day.")] = None,
+    on: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], metavar="<date>", help="The wording in force on this day (YYYY-MM-DD)."),
+    ] = None,
     act: Annotated[str | None, typer.Option(help="The act that has the article: its identifier or title.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Print long lists of citations to their ends.")] = False,
     json_: Json = False,
 ) -> None:
-    """Show an article in full: place, days, text, what it cites and what cites it. Also a section or an act."""
+    """Show an article, a section or an act in full.
+
+    Of an article: place, days, text, what it cites and what cites it.
+    """
     from cli.named import named
     from cli.pages import show_page
     from cli.reading import page_of
@@ -56,7 +62,7 @@ def contents(
 
 @app.command()
 def schema(json_: Json = False) -> None:
-    """List labels, properties and edges of the graph with their meaning."""
+    """Explain the labels, properties and edges of the graph."""
     from cli.labels import described_schema, show_schema
 
     say_json(described_schema()) if json_ else show_schema(described_schema())

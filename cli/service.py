@@ -32,7 +32,10 @@ def serve(
 
 @app.command()
 def graphiql(context: typer.Context) -> None:
-    """Fetch GraphiQL, the editor of queries that `serve` shows in a browser; it works without the internet then."""
+    """Fetch GraphiQL, the editor of queries in a browser.
+
+    `lexgraph serve` shows it at /graphql; once fetched, it needs no internet.
+    """
     say(f"GraphiQL is in {steps.fetch_editor(Home.of(context).path)}")
 
 
@@ -47,7 +50,10 @@ def status(context: typer.Context, json_: Json = False) -> None:
 
 @app.command()
 def doctor(context: typer.Context, json_: Json = False) -> None:
-    """Check settings, graph, index and model against each other. The exit code is 1 if a check fails."""
+    """Check settings, graph, index and model against each other.
+
+    The exit code is 1 if a check fails.
+    """
     from cli.state import examine
 
     raise typer.Exit(0 if examine(Home.of(context), as_json=json_) else 1)
@@ -55,7 +61,10 @@ def doctor(context: typer.Context, json_: Json = False) -> None:
 
 @app.command()
 def demo(context: typer.Context) -> None:
-    """Do the whole job on real law: fetch, ingest, index, train, evaluate, serve (SERVE=0 ends before that)."""
+    """Fetch law, ingest, index, train, evaluate and serve it.
+
+    With SERVE=0 in the environment it ends before serving.
+    """
     steps.demo(Home.of(context))
     if os.environ.get("SERVE", "1") != "0":
         serve(context)

@@ -61,10 +61,11 @@ def serve_home(settings: Settings, changes: Mapping[str, str | int | None]) -> N
 
 
 def _announce_when_ready(address: str, announce: Callable[[], None]) -> None:
-    """Wait until one of the processes answers."""
+    """Wait until one of the processes answers; a proxy of the environment is not asked."""
+    here = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     while True:
         try:
-            with urllib.request.urlopen(f"{address}/healthz", timeout=1):
+            with here.open(f"{address}/healthz", timeout=1):
                 break
         except OSError:
             time.sleep(_LOOK_S)

@@ -18,7 +18,7 @@ from docker.neo4j_server import Neo4jServer
 from docker.processes import Process
 from schema.errors import LexgraphError
 
-app = typer.Typer(help="Neo4j and Elasticsearch without Docker.", add_completion=False)
+app = typer.Typer(help="Neo4j and Elasticsearch without Docker.", add_completion=False, rich_markup_mode=None)
 
 
 def development_servers() -> tuple[Neo4jServer, ElasticsearchServer]:

@@ -275,6 +275,8 @@ def test_similar_acts_are_found_and_measured_from_the_command_line(tmp_path: Pat
     assert len(found) == 2
     assert found[0]["places"]["bm25"]["rank"] == 1
     assert "lu/leg-pain" in run(home, "similar", "eu/32000L0001", "-k", "1").stdout
+    by_title = json.loads(run(home, "similar", *found[0]["title"].split(), "-k", "1", "--json").stdout)
+    assert by_title == json.loads(run(home, "similar", "lu/leg-pain", "-k", "1", "--json").stdout)
     pairs = tmp_path / "pairs.csv"
     lines = [f"leg-{name},3200{n}L0001,title,yes" for n, name in enumerate(SUBJECTS)]
     pairs.write_text("\n".join(["act,celex,basis,directive_text", *lines]))
@@ -304,6 +306,14 @@ def test_every_verb_that_prints_a_table_prints_json_in_utf_8_whatever_the_locale
         env=os.environ | {"LEXGRAPH_HOME": str(tiny_home), "PYTHONIOENCODING": "latin-1"}, capture_output=True, check=False,
     )  # fmt: skip
     assert "pèse deux cent cinquante" in shown.stdout.decode("utf-8")
+
+
+def test_the_help_is_plain_and_no_verb_is_cut_short(tmp_path: Path) -> None:
+    shown = run(tmp_path, "--help", COLUMNS="80").stdout
+    assert "  search     Find the articles of law that govern a question." in shown
+    for listed in (shown, run(tmp_path, "models", "--help", COLUMNS="80").stdout):
+        assert "..." not in listed.partition("Commands:")[2]
+    assert "[default: the setting" in run(tmp_path, "serve", "--help", COLUMNS="120").stdout
 
 
 def test_the_version_is_told(tmp_path: Path) -> None:

@@ -180,6 +180,10 @@ class ActNames:
             raise BadQuery(f"several acts are called {name}: {', '.join(found[:5])}; give the identifier of one")
         raise NotFound(f"no such act: {name}{nearest_said(name, self._names())}")
 
+    def titles(self) -> dict[str, str]:
+        """Return the titles of the acts of this law by how they read in small letters without accents."""
+        return {_plain(act.title): act.title for act in self._acts.values()}
+
     def _names(self) -> Iterator[str]:
         for act in self._acts.values():
             yield act.title

@@ -38,6 +38,19 @@ def test_a_fitting_name_of_the_clients_own_is_kept(client: TestClient, given: st
     assert (client.get("/healthz", headers={"x-request-id": given}).headers["x-request-id"] == given) == kept
 
 
+def test_a_failure_that_nobody_expected_has_the_envelope_too(tiny_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr("api.workers.Workers.run", broken)
+    with over(tiny_home) as client:
+        answer = client.post("/graphql", json={"query": "{ acts { totalCount } }"}, headers={"x-request-id": "seven"})
+        counted = client.get("/metrics").text
+    assert (answer.status_code, answer.headers["x-request-id"]) == (500, "seven")
+    assert answer.json() == {"errors": [{"message": "internal error", "extensions": {"code": "Internal"}}]}
+    assert 'lexgraph_requests_total{path="/graphql",status="500"} 1.0' in counted
+
+
 def test_the_access_log_is_written_where_it_is_wanted(tiny_home: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "lexgraph.access"):
         with over(tiny_home) as client:

@@ -95,6 +95,21 @@ def test_a_number_that_no_article_has_names_the_nearest(ask: Lexgraph) -> None:
     assert "no such act" in ask("show", "L1", "--act", "code du sel").err
 
 
+def test_a_misspelt_title_names_the_nearest_act(ask: Lexgraph, ask_in_french: Lexgraph) -> None:
+    for verb in ("show", "contents"):
+        ended = ask(verb, "code", "de", "la", "boulangrie")
+        assert ended.code == NotFound.exit_code
+        assert "nothing is named code de la boulangrie; nearest: Code de la boulangerie" in ended.err
+    assert "le plus proche : Code de la boulangerie" in ask_in_french("show", "code de la boulangrie").err
+    assert "lexgraph search finds" in ask("show", "blabla").err
+
+
+def test_an_article_has_no_contents(ask: Lexgraph) -> None:
+    ended = ask("contents", "L111-1")
+    assert ended.code == BadQuery.exit_code
+    assert "L111-1 is an article, which has no parts" in ended.err
+
+
 def test_another_days_text_is_never_shown_for_a_day(ask: Lexgraph) -> None:
     now, then, never = (page(ask, "L2", "--on", day) for day in ("2020-01-01", "1990-01-01", "1950-01-01"))
     assert (now["text_of_day"], now["text"][:9]) == ("same", "Le moulin")
