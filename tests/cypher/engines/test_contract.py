@@ -120,16 +120,17 @@ def test_every_statement_that_reads_gives_the_same_rows(law: Store, embedded_law
     )
     newer = write_law(tmp_path / "newer", newer_bakers(), millers())
     for store in (law, embedded_law):
-        load_questions(store, "mine", [question])
+        load_questions(store, "mine", [question, Question("q2", "Et le sel ?", "", "mine", ())])
         ingest(store, statutes)
         ingest(store, newer)
     with law.reading() as graph, embedded_law.reading() as other:
         ids = [row["id"] for name in ("acts", "corpus_sections", "corpus_articles", "outside_ids") for row in other.rows(name)]
         ids += [row["cited"] for row in other.rows("cited")]
         some: dict[str, Any] = {"act_id": BAKERS_ID, "ids": ids, "source": "mine", "id": ids[0]}
-        some["source_id"] = other.rows("article_source_ids")[0]["source_ids"][0]
+        of = {label: other.rows(f"{label}_source_ids")[0]["source_ids"][0] for label in ("article", "section")}
         silent: list[str] = []
         for name in READS:
+            some["source_id"] = of["section" if name.endswith("section") else "article"]
             wanted = {key: some[key] for key in re.findall(r"\$(\w+)", statements("ladybug")[name])}
             rows, expected = (sorted(map(_comparable, g.rows(name, **wanted))) for g in (graph, other))
             assert rows == expected, name
