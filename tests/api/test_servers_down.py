@@ -166,7 +166,7 @@ def test_without_both_the_error_has_a_code_and_says_both(
     for server in servers:
         server.kill()
     found = answer(client, SEARCH)
-    assert found["data"] is None
+    assert found["data"] == {"search": None}
     (error,) = found["errors"]
     assert error["extensions"]["code"] == "ServerUnavailable"
     assert "Elasticsearch" in error["message"]
