@@ -63,7 +63,9 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", description="Address that `lexgraph serve` listens on.")
     port: int = Field(8000, ge=0, le=65535, description="Port of `lexgraph serve`; 0 takes a free one.")
     processes: int = Field(1, ge=1, le=64, description="Processes of `lexgraph serve`.")
-    concurrent_requests: int = Field(4, ge=1, le=256, description="Requests that one process works on at the same time.")
+    concurrent_requests: int = Field(
+        2, ge=1, le=256, description="Requests that one process works on at the same time; more where servers are waited for."
+    )
     waiting_requests: int = Field(256, ge=0, description="Requests that may wait for that; one more is told to come back.")
     request_timeout_s: float = Field(10.0, gt=0, description="Time limit of one request, waiting included, in seconds.")
     cors_origins: str = Field(
