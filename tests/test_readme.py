@@ -44,7 +44,7 @@ def demo() -> str:
 
 
 EVALUATE = ".venv/bin/lexgraph evaluate --json"
-SHOWN = {"R@100": 4.0, "R@500": 4.0, "MAP": 4.0, "MRR@10": 6.0, "S@5": 6.0}
+SHOWN = {"R@100": 2.5, "R@500": 2.5, "MAP": 2.5, "MRR@10": 4.0, "S@5": 4.0}
 """Columns of the README's table for each split, and how far another processor's figures may be from them: it rounds otherwise,
 training follows its rounding, and one question more among the first five is 0.6 points."""
 

@@ -74,7 +74,7 @@ class RunRecord:
             "questions_sha256": self.workspace.graph.rows("graph_row")[0]["questions_sha256"],
             "started": self.began.isoformat(timespec="seconds"),
             "ended": ended.isoformat(timespec="seconds"),
-            "seconds": round((ended - self.began).total_seconds(), 1),
+            "seconds": round((ended - self.began).total_seconds(), 3),
             "curve": read_card(home, self.model)["curve"] if trained else [],
             "metrics": development_metrics(home, self.model) if trained else {},
             **{name: run.get(name) for name in ("device", "threads", "versions", "training_s")},

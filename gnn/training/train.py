@@ -157,7 +157,7 @@ class _Trainer:
     def _run(self, trained: Trained) -> Card:
         return {
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "training_s": round(trained.seconds, 1),
+            "training_s": round(trained.seconds, 3),
             "device": torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine(),
             "threads": self.workspace.threads,
             "processes": self.process.size,
