@@ -71,6 +71,6 @@ def similar(  # noqa: PLR0913 (options)
 
     only = {"jurisdiction": jurisdiction, "kind": kind, "first": first, "years_before": years_before, "years_after": years_after}
     with Home.of(context).graph() as graph:
-        id = act_named(Home.of(context), graph, " ".join(act))
+        id = act_named(Home.of(context).index(graph), " ".join(act))
         acts = described_acts(Home.of(context).path, graph, law_of(graph), id, **only)
     say_json(acts) if json_ else show_acts_like(acts)

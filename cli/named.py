@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 from cli.language import localised
-from cli.workspace import Home
-from cypher.graph import Graph, ReadableGraph
+from cypher.graph import Graph
 from schema.errors import BadQuery, NotFound
 from schema.filter import Filter
 from schema.identifiers import eli_target, fold
 from search.corpus.corpus import Corpus
 from search.query.understanding import Understanding
+from search.text.index import TextIndex
 
 Named = tuple[str, str]
 """Label and identifier of an act, a section or an article."""
@@ -22,12 +22,12 @@ _MOST = 10
 """Articles of one number that are listed."""
 
 
-def named(home: Home, graph: ReadableGraph, words: str, act: str | None = None) -> Named:
+def named(graph: Graph, index: TextIndex, words: str, act: str | None = None) -> Named:
     """Return what words name.
 
     Args:
-        home: the home of the graph, for its index.
         graph: the law.
+        index: of the same law.
         words: an identifier or an address of ours or the publisher's, a number, a citation, or the title of an act.
         act: identifier, title or abbreviation of the act that holds it.
 
@@ -35,7 +35,7 @@ def named(home: Home, graph: ReadableGraph, words: str, act: str | None = None) 
         NotFound: they name nothing; the message has the nearest.
         BadQuery: they name several articles; the message lists them.
     """
-    words, index = " ".join(words.split()), home.index(graph)
+    words = " ".join(words.split())
     found = _identified(graph, index.corpus, words) if act is None else None
     if found is not None:
         return found
@@ -56,14 +56,13 @@ def named(home: Home, graph: ReadableGraph, words: str, act: str | None = None) 
         raise NotFound(_nothing(words, understanding.names.titles())) from None
 
 
-def act_named(home: Home, graph: ReadableGraph, words: str) -> str:
+def act_named(index: TextIndex, words: str) -> str:
     """Return the identifier of the act that words name, by identifier, title or abbreviation.
 
     Raises:
         NotFound: they name none; the message has the nearest.
         BadQuery: they name several.
     """
-    index = home.index(graph)
     return Understanding(index.corpus, index.vocabulary, index.languages).names.resolve(" ".join(words.split()))
 
 

@@ -36,7 +36,8 @@ def show(
     from cli.reading import page_of
 
     with Home.of(context).graph() as graph:
-        page = page_of(graph, named(Home.of(context), graph, " ".join(name), act), on.date() if on else None)
+        index = Home.of(context).index(graph)
+        page = page_of(graph, index.corpus, named(graph, index, " ".join(name), act), on.date() if on else None)
     say_json(page) if json_ else show_page(page, all_lines=all_)
 
 
@@ -52,8 +53,9 @@ def contents(
     from cli.contents import acts_of, contents_of, show_acts, show_tree
     from cli.named import named
 
-    with Home.of(context).graph() as graph:
-        listed = contents_of(graph, named(Home.of(context), graph, " ".join(name), act), depth) if name else acts_of(graph)
+    home, words = Home.of(context), " ".join(name or ())
+    with home.graph() as graph:
+        listed = contents_of(graph, named(graph, home.index(graph), words, act), depth) if name else acts_of(graph)
     if json_:
         say_json(listed)
     else:

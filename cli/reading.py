@@ -10,18 +10,19 @@ from cypher.graph import Graph, Row
 from schema.errors import NotFound
 from schema.publishers import act_url, article_url, outside_url, section_url, wording_url
 from schema.wordings import TextOfDay, text_of_day
+from search.corpus.corpus import Corpus
 
 Page = dict[str, Any]
-_PARENT = {"Article": "parents_of_article", "Section": "parents_of_section"}
-_NEIGHBOURS = {"previous": "previous_articles", "next": "next_articles"}
+_NEIGHBOURS = {"previous": -1, "next": 1}
 _SHOWN = ("id", "number", "heading", "title", "kind", "language", "status", "valid_from", "valid_to", "published", "updated")
 
 
-def page_of(graph: Graph, name: Named, day: date | None = None) -> Page:
+def page_of(graph: Graph, corpus: Corpus, name: Named, day: date | None = None) -> Page:
     """Return all that is shown of an act, a section or an article.
 
     Args:
         graph: the law.
+        corpus: the same law, in memory.
         name: label and identifier.
         day: of an article, the day whose wording is shown.
     """
@@ -29,16 +30,16 @@ def page_of(graph: Graph, name: Named, day: date | None = None) -> Page:
     (row,) = graph.rows(BY_ID[label], ids=[id])
     act = row if label == "Act" else _row(graph, "Act", row["act_id"])
     page: Page = {"label": label} | {key: row[key] for key in _SHOWN if key in row}
-    page |= {"path": [] if label == "Act" else path_above(graph, label, id), "cited_by": _cited_by(graph, id)}
+    page |= {"path": _path_above(graph, corpus, id), "cited_by": _cited_by(graph, corpus, id)}
     if label == "Act":
         return page | {"url": act_url(act), "text": act["preamble"] or "", "relations": _relations(graph, id)}
     page |= {"act": {"id": act["id"], "title": act["title"]}}
     if label == "Section":
         return page | {"url": section_url(act, row["source_id"]), "text": row["text"] or ""}
     wordings = graph.rows("wordings", ids=[id])
-    beside = {side: _neighbour(graph, side, id) for side in _NEIGHBOURS}
+    beside = {side: _neighbour(graph, corpus.beside(id, step)) for side, step in _NEIGHBOURS.items()}
     page |= {"url": article_url(act, row, wordings), "text": row["text"], "wordings": [_wording(act, w) for w in wordings]}
-    page |= beside | {"cites": _cites(graph, id), "cites_outside": _cites_outside(graph, id)}
+    page |= beside | {"cites": _cites(graph, corpus, id), "cites_outside": _cites_outside(graph, id)}
     return page if day is None else page | on_day(day, row, wordings, page)
 
 
@@ -55,15 +56,12 @@ def on_day(day: date, article: Row, wordings: Sequence[Row], page: Mapping[str, 
     return told | days | {"text": wordings[place]["text"] if place is not None and state is TextOfDay.OTHER else None}
 
 
-def path_above(graph: Graph, label: str, id: str) -> list[Page]:
+def _path_above(graph: Graph, corpus: Corpus, id: str) -> list[Page]:
     """Return identifier and heading of what stands above a section or an article, from the act down."""
-    above: list[str] = []
-    while parents := graph.rows(_PARENT[label], ids=[above[-1] if above else id]):
-        above.append(parents[0]["parent_id"])
-        label = "Section"
+    above = corpus.path_above(id)
     headings = {row["id"]: row["heading"] for row in graph.rows("sections_by_id", ids=above)}
     headings |= {row["id"]: row["title"] for row in graph.rows("acts_by_id", ids=above)}
-    return [{"id": step, "heading": headings[step]} for step in reversed(above)]
+    return [{"id": step, "heading": headings[step]} for step in above]
 
 
 def _row(graph: Graph, label: str, id: str) -> Row:
@@ -78,19 +76,18 @@ def _wording(act: Row, wording: Row) -> Page:
     return kept | {"text_known": bool(wording["text"]), "url": wording_url(act, wording["source_id"])}
 
 
-def _neighbour(graph: Graph, side: str, id: str) -> Page | None:
-    found = graph.rows(_NEIGHBOURS[side], ids=[id])
-    return {"id": found[0]["other"], "number": _row(graph, "Article", found[0]["other"])["number"]} if found else None
+def _neighbour(graph: Graph, id: str | None) -> Page | None:
+    return None if id is None else {"id": id, "number": _row(graph, "Article", id)["number"]}
 
 
-def _cites(graph: Graph, id: str) -> list[Page]:
+def _cites(graph: Graph, corpus: Corpus, id: str) -> list[Page]:
     """Return what an article cites, each once, in the order of the text."""
-    return _described(graph, _each_once(graph.rows("cites", ids=[id])))
+    return _described(graph, corpus, _each_once(graph.rows("cites", ids=[id])))
 
 
-def _cited_by(graph: Graph, id: str) -> list[Page]:
+def _cited_by(graph: Graph, corpus: Corpus, id: str) -> list[Page]:
     """Return the articles that cite, each once, by act and number."""
-    citing = _described(graph, _each_once(graph.rows("cited_by", ids=[id])))
+    citing = _described(graph, corpus, _each_once(graph.rows("cited_by", ids=[id])))
     return sorted(citing, key=lambda other: (other["act"] or "", number_order(other["number"] or ""), other["id"]))
 
 
@@ -102,11 +99,10 @@ def _each_once(rows: Iterable[Row]) -> dict[str, list[str]]:
     return words
 
 
-def _described(graph: Graph, words: Mapping[str, list[str]]) -> list[Page]:
+def _described(graph: Graph, corpus: Corpus, words: Mapping[str, list[str]]) -> list[Page]:
     """Return what is cited or cites, one object each, with its number, its act, the heading above it, and the words."""
     rows = {(label, row["id"]): row for label, statement in BY_ID.items() for row in graph.rows(statement, ids=list(words))}
-    articles = [id for label, id in rows if label == "Article"]
-    parents = {row["id"]: row["parent_id"] for row in graph.rows("parents_of_article", ids=articles)}
+    parents = {id: corpus.parent(id) or "" for label, id in rows if label == "Article"}
     headings = {row["id"]: row["heading"] for row in graph.rows("sections_by_id", ids=sorted({*parents.values()}))}
     acts = sorted({row["act_id"] for (label, _), row in rows.items() if label != "Act"})
     titles = {row["id"]: row["title"] for row in graph.rows("acts_by_id", ids=acts)}

@@ -204,19 +204,6 @@ MATCH (p:Act|Section)-[c:CONTAINS]->(n:Section|Article) WHERE p.id IN $ids
 RETURN p.id AS parent_id, n.id AS id, {{label of n}} AS label, c.position AS position
 ORDER BY parent_id, position;
 
-// name: parents_of_{label}
-// for label: Section, Article
-// one by one
-MATCH (n:{{label}})<-[:CONTAINS]-(p:Act|Section) WHERE n.id IN $ids RETURN n.id AS id, p.id AS parent_id;
-
-// name: next_articles
-// one by one
-MATCH (a:Article)-[:NEXT]->(b:Article) WHERE a.id IN $ids RETURN a.id AS id, b.id AS other;
-
-// name: previous_articles
-// one by one
-MATCH (a:Article)<-[:NEXT]-(b:Article) WHERE a.id IN $ids RETURN a.id AS id, b.id AS other;
-
 // name: cites
 // one by one
 MATCH (a:Article)-[c:CITES]->(b:Article|Section|Act) WHERE a.id IN $ids

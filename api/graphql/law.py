@@ -255,12 +255,12 @@ class Article(Provision):
     @graphql_field
     async def next(self, info: Info) -> "Article | None":
         """The article after this in reading order; null at the end of the act."""
-        return await _article(info.context, info.context.beside(self.id, 1))
+        return await _article(info.context, info.context.snapshot.corpus.beside(self.id, 1))
 
     @graphql_field
     async def previous(self, info: Info) -> "Article | None":
         """The article before this in reading order; null at the beginning of the act."""
-        return await _article(info.context, info.context.beside(self.id, -1))
+        return await _article(info.context, info.context.snapshot.corpus.beside(self.id, -1))
 
     @graphql_field
     async def cites(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitesConnection:

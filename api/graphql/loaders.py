@@ -102,7 +102,7 @@ class Reading:
         def single(statement: str) -> DataLoader[str, Row | None]:
             async def load(ids: list[str]) -> list[Row | None]:
                 grouped = await waves.rows(statement, ids)
-                return [{**grouped[id][0], "parent_id": self._parent(id)} if id in grouped else None for id in ids]
+                return [{**grouped[id][0], "parent_id": snapshot.corpus.parent(id)} if id in grouped else None for id in ids]
 
             return DataLoader(load)
 
@@ -136,22 +136,6 @@ class Reading:
         if id in corpus.act_position:
             return "Act", self.acts.load(id)
         return None
-
-    def _parent(self, id: str) -> str | None:
-        """Return the section or act that a section or article stands in; None of an act."""
-        corpus = self.snapshot.corpus
-        article, section = corpus.article_position.get(id), corpus.section_position.get(id)
-        if article is not None:
-            return corpus.node_id(int(corpus.article_parent[article]))
-        return None if section is None else corpus.path_ids(section)[-2]
-
-    def beside(self, article: str, step: int) -> str | None:
-        """Return the article so many steps on in reading order; None beyond the end, or the beginning, of the act."""
-        corpus = self.snapshot.corpus
-        position = corpus.article_position[article]
-        other = position + step
-        same = 0 <= other < len(corpus.articles) and corpus.article_act[other] == corpus.article_act[position]
-        return corpus.articles[other] if same else None
 
     def knows(self, id: str) -> bool:
         """Return whether an identifier is of this release: a server's graph may hold newer law already."""

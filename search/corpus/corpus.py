@@ -159,6 +159,25 @@ class Corpus:
         """Return the identifiers of `ancestors`."""
         return [self.node_id(above) for above in self.ancestors(node)]
 
+    def parent(self, id: str) -> str | None:
+        """Return the section or act that a section or an article stands in; None of an act."""
+        article, section = self.article_position.get(id), self.section_position.get(id)
+        if article is not None:
+            return self.node_id(int(self.article_parent[article]))
+        return None if section is None else self.node_id(int(self.section_parent[section]))
+
+    def path_above(self, id: str) -> list[str]:
+        """Return the identifiers of what stands above a section or an article, from the act down; none of an act."""
+        parent = self.parent(id)
+        return [] if parent is None else [*self.path_above(parent), parent]
+
+    def beside(self, article: str, step: int) -> str | None:
+        """Return the article so many steps on in reading order; None beyond the end, or the beginning, of the act."""
+        position = self.article_position[article]
+        other = position + step
+        same = 0 <= other < len(self.articles) and self.article_act[other] == self.article_act[position]
+        return self.articles[other] if same else None
+
     def level(self, section: int) -> int:
         """Return the depth of a section, 1 below its act."""
         return len(self.ancestors(section)) - 1
