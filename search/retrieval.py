@@ -3,9 +3,8 @@
 A ranker that does not answer is left out in one place (`search.ranking.rankers.gather`); the page says what it lacks.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from search.ranking.hits import Hit, Hits, Ranking, RankingList, Scores, citatio
 from search.ranking.leading import leading
 from search.ranking.rankers import TEXT, VECTORS, ArticleWords, Authority, Query, Ranker, Vectors, Votes, Words, gather
 from search.ranking.scope import Evidence, Scope
-from search.ranking.tree_pooling import PoolingWeights, TreePooling
+from search.ranking.tree_pooling import UNPOOLED, PoolingWeights, TreePooling
 from search.text.analysis import query_tokens
 from search.text.headings import HeadingScores
 from search.text.index import TextIndex
@@ -73,7 +72,7 @@ class Retriever:
         if model is not None:
             self._evidence = Evidence(index.vocabulary, model.acts)
             beside_others = Vectors(model)
-            self._vectors = Vectors(model, alone=True, coarse=beside_others.coarse)
+            self._vectors = Vectors(model, alone=True, quantised=beside_others.quantised)
             self._rankers.append(beside_others)
             if model.questions is not None and model.weights.get("questions"):
                 self._rankers.append(Votes(model))
@@ -215,19 +214,22 @@ class Retriever:
         if lists.keys() <= {"authority"}:  # which says nothing of the query
             return replace(self._nothing(lost), evidence=evidence)
         fused = weighted({name: ranked.comparable for name, ranked in lists.items()}, weights)
-        pool = partial(self._pooling, weights=model.pooling if model else PoolingWeights()) if pooled else np.copy
-        return self._with_head(fused, pool, Ranking(fused, lists, lost, evidence=evidence), query)
+        pooling = (model.pooling if model else PoolingWeights()) if pooled else UNPOOLED
+        return self._with_head(fused, pooling, Ranking(fused, lists, lost, evidence=evidence), query)
 
-    def _with_head(self, fused: Scores, pool: Callable[[Scores], Scores], ranking: Ranking, query: Query) -> Ranking:
+    def _with_head(self, fused: Scores, pooling: PoolingWeights, ranking: Ranking, query: Query) -> Ranking:
         """Return the ranking pooled, its head in the order that words and headings give it."""
         tokens = query_tokens(query.text, self.index.languages)
         lists = dict(ranking.lists)
+        pooled = self._pooling(fused, pooling)
+        head = top(pooled, HEAD)
         sharp = fused.copy()
         for name in sorted(lists.keys() & LEXICAL_WEIGHTS.keys()):
             sharp += np.float32(FIRST_BY_WORDS / max(len(tokens), 1)) * emphasis(lists[name].comparable)
         headed = self._headings(tokens)
-        said = pool(sharp) + np.float32(SAID_BY_HEADING) * np.square(headed) + self._leading
-        scores = reordered(pool(fused), said, HEAD)
+        said = self._pooling.at(head, sharp, pooling)
+        said += np.float32(SAID_BY_HEADING) * np.square(headed[head]) + self._leading[head]
+        scores = reordered(pooled, head, said)
         if headed.any():
             lists["heading"] = query.ranked(np.where(headed > 0, headed, np.float32(-np.inf)))
         return replace(ranking, scores=scores + np.float32(SAID_IN_FULL) * (headed > IN_FULL), lists=lists)

@@ -82,15 +82,19 @@ def emphasis(comparable: Scores) -> Scores:
     return np.square(np.maximum(comparable - np.float32(1), np.float32(0)))
 
 
-def reordered(scores: Scores, by: Scores, k: int) -> Scores:
-    """Return scores whose k best articles stand in the order of other scores; which articles these are stays as it was.
+def reordered(scores: Scores, best: Positions, by: Scores) -> Scores:
+    """Return scores whose best articles stand in another order; which articles these are stays as it was.
 
-    >>> reordered(np.array([3, 2, 1], np.float32), np.array([0, 1, 2], np.float32), 2).tolist()
+    Args:
+        scores: float32[n].
+        best: the articles that are highest by them, best first.
+        by: float32[len(best)], higher for what shall come first.
+
+    >>> reordered(np.array([3, 2, 1], np.float32), np.array([0, 1]), np.array([0, 1], np.float32)).tolist()
     [2.0, 3.0, 1.0]
     """
-    best = top(scores, k)
     result = scores.copy()
-    result[best[np.argsort(-by[best], kind="stable")]] = scores[best]
+    result[best[np.argsort(-by, kind="stable")]] = scores[best]
     return result
 
 

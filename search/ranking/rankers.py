@@ -15,7 +15,7 @@ from search.ranking.fusion import standard_scores
 from search.ranking.hits import RankingList, Scores
 from search.text.protocol import Lexical
 from search.vectors.model import Encode, VectorModel
-from search.vectors.principal_axes import WORTH_A_GLANCE, CoarseSearch
+from search.vectors.quantised import CANDIDATES, QuantisedSearch
 
 TEXT, VECTORS = "text", "vectors"
 """Names of what an answer can lack: the lists of the text index, that of the vectors."""
@@ -117,16 +117,16 @@ class Vectors:
 
     Args:
         alone: whether no other list decides: then an article without an embedding is no answer.
-        coarse: of the model's articles, where it was made already.
+        quantised: search over the model's articles, where it was made already.
     """
 
     needs = VECTORS
 
-    def __init__(self, model: VectorModel, *, alone: bool = False, coarse: CoarseSearch | None = None) -> None:
+    def __init__(self, model: VectorModel, *, alone: bool = False, quantised: QuantisedSearch | None = None) -> None:
         self._model = model
-        self.coarse = coarse
-        if coarse is None and model.nearest is None and len(model.articles) >= WORTH_A_GLANCE:
-            self.coarse = CoarseSearch.over(model.articles)
+        self.quantised = quantised
+        if quantised is None and model.nearest is None and len(model.articles) > 2 * CANDIDATES:
+            self.quantised = QuantisedSearch.over(model.articles)
         # Beside other lists an article without an embedding has cosine 0 with any query: they decide on it.
         finite = np.isfinite(model.bias)
         neutral = np.float32(np.median(model.bias[finite])) if finite.any() else np.float32(0)
@@ -140,8 +140,8 @@ class Vectors:
         if model.nearest is not None:
             answer = model.nearest(vector, query.filter, query.nearest)
             return lambda: {"vector": query.ranked(_spread(*answer(), len(bias)))}
-        if self.coarse is not None:
-            scores = self.coarse.scores(vector, model.scale, bias, query.mask)
+        if self.quantised is not None:
+            scores = self.quantised.scores(vector, model.scale, bias, query.mask)
         else:
             scores = model.articles @ vector
             scores *= np.float32(model.scale)

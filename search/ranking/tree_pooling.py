@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from search.arrays import Scores
+from search.arrays import Positions, Scores
 from search.corpus.corpus import Corpus
 
 SHARPNESS = 2.0
@@ -26,6 +26,10 @@ class PoolingWeights:
     section: float = 1.0
     stem: float = 0.5
     citations: float = 0.3
+
+
+UNPOOLED = PoolingWeights(0.0, 0.0, 0.0)
+"""Nothing is added."""
 
 
 class TreePooling:
@@ -47,16 +51,39 @@ class TreePooling:
 
     def __call__(self, scores: Scores, weights: PoolingWeights) -> Scores:
         """Return float32[n]: the scores with the pools added; -inf stays -inf."""
-        highest = scores.max(initial=-np.inf)
-        if not np.isfinite(highest):
+        if not np.isfinite(scores.max(initial=-np.inf)):
             return scores
-        columns = np.empty((len(scores), 2), np.float32)
-        columns[:, 1] = np.exp(np.float32(SHARPNESS) * (scores - highest))
-        # -inf has no weight, and must not turn 0 · -inf into nan.
-        columns[:, 0] = columns[:, 1] * np.maximum(scores, np.float32(-1e9))
-        sums = self._members @ columns
-        pools = sums[:, 0] / np.maximum(sums[:, 1], np.float32(_FLOOR))
-        pooled = scores + np.float32(weights.section) * pools[self._section]
-        pooled += np.float32(weights.stem) * pools[self._stem]
-        pooled += np.float32(weights.citations) * pools[self._citations :]
-        return pooled.astype(np.float32, copy=False)
+        pools = _pools(self._members, scores)
+        return _added(scores, weights, (pools[self._section], pools[self._stem], pools[self._citations :]))
+
+    def at(self, positions: Positions, scores: Scores, weights: PoolingWeights) -> Scores:
+        """Return float32[len(positions)]: what `__call__` gives for a few articles, of the groups that they are in alone.
+
+        Args:
+            positions: of articles with finite scores.
+            scores: float32[n].
+            weights: of the pools.
+        """
+        if not len(positions):
+            return scores[positions]
+        groups = np.concatenate([self._section[positions], self._stem[positions], self._citations + positions])
+        section, stem, citations = _pools(self._members[groups], scores).reshape(3, -1)
+        return _added(scores[positions], weights, (section, stem, citations))
+
+
+def _pools(members: sparse.csr_array, scores: Scores) -> Scores:
+    """Return float32[groups]: the pool of each group, its members a row of the matrix."""
+    columns = np.empty((len(scores), 2), np.float32)
+    columns[:, 1] = np.exp(np.float32(SHARPNESS) * (scores - scores.max()))
+    # -inf has no weight, and must not turn 0 · -inf into nan.
+    columns[:, 0] = columns[:, 1] * np.maximum(scores, np.float32(-1e9))
+    sums = members @ columns
+    return sums[:, 0] / np.maximum(sums[:, 1], np.float32(_FLOOR))
+
+
+def _added(scores: Scores, weights: PoolingWeights, pools: tuple[Scores, Scores, Scores]) -> Scores:
+    """Return scores with the pools of sections, stems and citations added."""
+    pooled = scores.astype(np.float32)
+    for weight, pool in zip((weights.section, weights.stem, weights.citations), pools, strict=True):
+        pooled += np.float32(weight) * pool
+    return pooled

@@ -55,6 +55,16 @@ def test_pooling_is_the_formula(corpus: Corpus, weights: PoolingWeights, left_ou
     assert (scores == before).all(), "the scores given stay as they are"
 
 
+@pytest.mark.parametrize("few", [0, 1, 4])
+def test_a_few_articles_are_pooled_as_all_are(corpus: Corpus, few: int) -> None:
+    random = np.random.default_rng(few)
+    scores = random.normal(0, 2, len(corpus.articles)).astype(np.float32)
+    scores[random.choice(len(scores), 3, replace=False)] = -np.inf
+    positions = random.permutation(np.flatnonzero(np.isfinite(scores)))[:few]
+    pooling, weights = TreePooling(corpus), PoolingWeights(0.9, 0.4, 0.2)
+    np.testing.assert_array_equal(pooling.at(positions, scores, weights), pooling(scores, weights)[positions])
+
+
 def test_groups_are_those_of_the_tree_the_numbers_and_the_citations(corpus: Corpus) -> None:
     names = [id.split("/", 2)[2] for id in corpus.articles]
     at = {name: i for i, name in enumerate(names)}
