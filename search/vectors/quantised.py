@@ -41,7 +41,8 @@ class QuantisedSearch:
         steps = np.empty(vectors.shape, np.int8)
         step = _step_of(vectors)
         for start in range(0, len(vectors), CANDIDATES):  # a copy of a law of many acts takes memory
-            np.rint(vectors[start : start + CANDIDATES] / np.float32(step), out=steps[start : start + CANDIDATES], casting="unsafe")
+            some = slice(start, start + CANDIDATES)
+            np.rint(vectors[some] / np.float32(step), out=steps[some], casting="unsafe")
         return cls(vectors, steps, step)
 
     def scores(self, query: Scores, scale: float, bias: Scores, mask: Mask | None) -> Scores:
