@@ -78,7 +78,8 @@ def _pools(members: sparse.csr_array, scores: Scores) -> Scores:
     # -inf has no weight, and must not turn 0 · -inf into nan.
     columns[:, 0] = columns[:, 1] * np.maximum(scores, np.float32(-1e9))
     sums = members @ columns
-    return sums[:, 0] / np.maximum(sums[:, 1], np.float32(_FLOOR))
+    pools = sums[:, 0] / np.maximum(sums[:, 1], np.float32(_FLOOR))
+    return pools.astype(np.float32, copy=False)
 
 
 def _added(scores: Scores, weights: PoolingWeights, pools: tuple[Scores, Scores, Scores]) -> Scores:

@@ -5,7 +5,7 @@ Analysis happens once, here, for every text index, so that BM25 ranks the same l
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -57,8 +57,8 @@ class Analyzer:
         self._stemmer = Stemmer.Stemmer(_ALGORITHMS[language], 0) if language in _ALGORITHMS else None
         self._words: dict[str, str] = {}
 
-    def analyse(self, text: str) -> Iterator[Token]:
-        """Return the words of a text with their places, in order.
+    def analyse(self, text: str, only: Collection[str] | None = None) -> Iterator[Token]:
+        """Return the words of a text with their places, in order; where only some are wanted, these.
 
         >>> [token.word for token in Analyzer("fr").analyse("L'indemnité prévue à l'article L. 1234-9")]
         ['indemn', 'prevu', 'articl', 'l1234-9']
@@ -71,15 +71,17 @@ class Analyzer:
             if word is None:
                 if match["digits"] is None:
                     continue
-                yield Token(match["letter"].replace(".", "") + match["digits"].translate(_HYPHENS), match.start(), match.end())
+                number = match["letter"].replace(".", "") + match["digits"].translate(_HYPHENS)
+                if only is None or number in only:
+                    yield Token(number, *match.span())
                 continue
             stem = self._words.get(word)
             if stem is None:
                 if len(self._words) >= _REMEMBERED:
                     self._words.clear()
                 stem = self._words[word] = self._stem(word)
-            if stem:
-                yield Token(stem, match.start(), match.end())
+            if stem and (only is None or stem in only):
+                yield Token(stem, *match.span())
 
     def tokens(self, text: str) -> list[str]:
         """Return the words of a text."""

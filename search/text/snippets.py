@@ -47,7 +47,7 @@ def snippet(text: str, query: str, language: str, width: int = WIDTH) -> Snippet
     """Return the passage of ``text`` with the most different words of ``query``; its beginning where none has any."""
     analyse = analyzer(language)
     wanted = set(analyse.tokens(query))
-    matches = [token for token in analyse.analyse(text) if token.word in wanted]
+    matches = list(analyse.analyse(text, wanted))
     start = best = 0
     if matches:
         best = max(
