@@ -7,10 +7,10 @@ be known by name. The same holds for where clauses may begin, for procedures, an
 plug-ins bring.
 """
 
-import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from cypher.tokens import NOTHING, Token, place, tokens_of, upper
 from schema.errors import BadQuery
 
 _BEGINNING = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN", "CALL"})
@@ -67,19 +67,6 @@ PROCEDURES: Mapping[str, Collection[str]] = {
     ),
 }
 """Procedures that may be called, in small letters, by engine."""
-_TOKEN = re.compile(
-    r"""(?P<blank>\s+|//[^\n]*|/\*.*?\*/)
-    | (?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
-    | (?P<quoted>`(?:[^`]|``)*`)
-    | (?P<parameter>\$(?:\w+|`(?:[^`]|``)*`))
-    | (?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?\w*)
-    | (?P<word>[^\W\d]\w*)
-    | (?P<sign>[][(){}.,:;|&!%*+^=<>~?-]|/(?!\*))""",
-    re.VERBOSE | re.DOTALL,
-)
-_NOTHING = ("sign", "", -1)
-Token = tuple[str, str, int]
-"""Kind, text (a word between backticks as the name that it is), and place in the statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +93,7 @@ def reading_statement(cypher: str, engine: str) -> Statement:
     Raises:
         BadQuery: it is none, with the word and the place that say so.
     """
-    tokens = list(_tokens(cypher))
+    tokens = list(tokens_of(cypher))
     if tokens and tokens[-1][1] == ";":
         tokens.pop()
     if not tokens:
@@ -123,32 +110,13 @@ def reading_statement(cypher: str, engine: str) -> Statement:
     return Statement(frozenset(text for kind, text, _ in tokens if kind == "parameter"))
 
 
-def _tokens(cypher: str) -> Iterator[Token]:
-    at = 0
-    if "\\u" in cypher:
-        # Neo4j puts the letters in before it looks for the ends of strings, so that one could end there unseen.
-        raise BadQuery("cypher: letters by number (\\u…) are not read: write the letter, or give a parameter")
-    while at < len(cypher):
-        found = _TOKEN.match(cypher, at)
-        if found is None:
-            raise BadQuery(f"cypher: {_place(cypher, at)}: {cypher[at]!r} cannot be read")
-        kind, text = str(found.lastgroup), found[0]
-        if kind == "quoted":
-            text = text[1:-1].replace("``", "`")
-        elif kind == "parameter":
-            text = text[1:].strip("`")
-        if kind != "blank":
-            yield kind, text, at
-        at = found.end()
-
-
 def _check_beginning(tokens: list[Token], i: int, cypher: str) -> None:
     """Check the first word of a statement, a subquery or a part of a union."""
     kind, text, at = tokens[i] if i < len(tokens) else ("sign", "the end", len(cypher))
     if kind != "word" or text.upper() not in _BEGINNING:
         words = ", ".join(sorted(_BEGINNING))
-        raise BadQuery(f"cypher: {_place(cypher, at)}: {text!r} does not begin a statement that reads ({words})")
-    if text.upper() == "OPTIONAL" and _upper(tokens, i + 1) not in ("MATCH", "CALL"):
+        raise BadQuery(f"cypher: {place(cypher, at)}: {text!r} does not begin a statement that reads ({words})")
+    if text.upper() == "OPTIONAL" and upper(tokens, i + 1) not in ("MATCH", "CALL"):
         raise _refused(tokens[i], cypher)
 
 
@@ -164,13 +132,13 @@ def _check_place(tokens: list[Token], i: int, ended: bool, cypher: str) -> bool:
     kind, text, at = tokens[i]
     if kind == "sign":
         if text == ";":
-            raise BadQuery(f"cypher: {_place(cypher, at)}: one statement at a time")
+            raise BadQuery(f"cypher: {place(cypher, at)}: one statement at a time")
         if text == "*":
             return i > 0 and tokens[i - 1][1].upper() in _STARRED
         return text in (")", "]", "}")
-    word, before = _upper(tokens, i), _upper(tokens, i - 1) if i else ""
+    word, before = upper(tokens, i), upper(tokens, i - 1) if i else ""
     is_keyword = (word in _BETWEEN and (i == 0 or ended or tokens[i - 1][1] == "{")) or word in _FOLLOWING.get(before, ())
-    if before == "UNION" or (before in ("ALL", "DISTINCT") and i > 1 and _upper(tokens, i - 2) == "UNION"):
+    if before == "UNION" or (before in ("ALL", "DISTINCT") and i > 1 and upper(tokens, i - 2) == "UNION"):
         if word not in ("ALL", "DISTINCT"):
             _check_beginning(tokens, i, cypher)
     elif ended and kind in ("word", "quoted") and not is_keyword:
@@ -198,7 +166,7 @@ def _has_branches(tokens: list[Token], i: int) -> bool:
 
 def _check_braces(tokens: list[Token], i: int, cypher: str) -> None:
     """Check the beginning of what stands in braces: a map, a projection, a count, a pattern, or a subquery."""
-    kind, text, _ = tokens[i] if i < len(tokens) else _NOTHING
+    kind, text, _ = tokens[i] if i < len(tokens) else NOTHING
     after = tokens[i + 1][1] if i + 1 < len(tokens) else ""
     if kind in ("word", "quoted", "string") and after in (":", ",", "}"):
         return
@@ -218,24 +186,14 @@ def _check_calls(tokens: list[Token], procedures: Collection[str], cypher: str) 
         while end + 1 < len(tokens) and tokens[end][1] == "." and tokens[end + 1][0] in ("word", "quoted"):
             end += 2
         name = "".join(text for _, text, _ in tokens[i:end]).lower()
-        if i and _upper(tokens, i - 1) == "CALL" and tokens[i - 1][0] == "word":
+        if i and upper(tokens, i - 1) == "CALL" and tokens[i - 1][0] == "word":
             if name not in procedures:
                 allowed = ", ".join(sorted(procedures))
-                raise BadQuery(f"cypher: {_place(cypher, tokens[i][2])}: {name} is not called from here; these are: {allowed}")
+                raise BadQuery(f"cypher: {place(cypher, tokens[i][2])}: {name} is not called from here; these are: {allowed}")
         elif end > i + 1 and end < len(tokens) and tokens[end][1] == "(" and name.partition(".")[0] not in _NAMESPACES:
-            raise BadQuery(f"cypher: {_place(cypher, tokens[i][2])}: the function {name} is not called from here")
+            raise BadQuery(f"cypher: {place(cypher, tokens[i][2])}: the function {name} is not called from here")
         i = end
 
 
-def _upper(tokens: list[Token], i: int) -> str:
-    return tokens[i][1].upper() if i < len(tokens) and tokens[i][0] == "word" else ""
-
-
 def _refused(token: Token, cypher: str) -> BadQuery:
-    return BadQuery(f"cypher: {_place(cypher, token[2])}: {token[1]!r} is no part of a statement that reads")
-
-
-def _place(cypher: str, at: int) -> str:
-    line = cypher.count("\n", 0, at)
-    column = at - (cypher.rfind("\n", 0, at) + 1)
-    return f"line {line + 1}, column {column + 1}"
+    return BadQuery(f"cypher: {place(cypher, token[2])}: {token[1]!r} is no part of a statement that reads")

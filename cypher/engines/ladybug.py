@@ -21,6 +21,7 @@ from typing import Any, ClassVar, TypeVar
 
 import ladybug
 
+from cypher.engines.ladybug_dialect import columns_of, hinted, in_its_words
 from cypher.graph import CheckLock, Row, Statements, Table
 from cypher.migrations import MIGRATIONS, table_changes, table_of_edge, table_of_node
 from cypher.statements import one_by_one, statements
@@ -143,14 +144,14 @@ class EmbeddedGraph:
             QueryTimeout: it ran past the time limit.
         """
         try:
-            result = self._run(cypher, parameters)
-            columns = tuple(result.get_column_names())
+            result = self._run(in_its_words(cypher), parameters)
+            columns, written = tuple(result.get_column_names()), tuple(columns_of(cypher))
             rows: list[tuple[Any, ...]] = []
             while result.has_next() and len(rows) < max_rows:
                 rows.append(tuple(result.get_next()))
-            return Table(columns, rows, truncated=bool(result.has_next()))
+            return Table(written if len(written) == len(columns) else columns, rows, truncated=bool(result.has_next()))
         except (RuntimeError, ValueError, TypeError) as error:
-            raise BadQuery(f"cypher: {str(error).strip()}") from None
+            raise BadQuery(f"cypher: {hinted(str(error).strip(), cypher)}") from None
 
     def make_tables(self) -> None:
         """Make the node and edge tables of `schema.labels`, and the row that names the schema's version."""
