@@ -17,7 +17,7 @@ from api.graphql.loaders import Reading
 from api.graphql.pagination import DEFAULT_PAGE, Connection, Window, connection
 from api.graphql.search import SearchConnection, SearchFilter, SimilarActConnection, answer, similar_acts
 from citations.resolve import loose_number
-from schema.errors import LexgraphError
+from schema.errors import LexgraphError, NotFound
 from search.modes import Mode
 
 _LOG = logging.getLogger(__name__)
@@ -78,6 +78,8 @@ class Query:
     ) -> SimilarActConnection | None:
         """Acts most like one, best first: those that may transpose a directive, and those that an act may transpose.
 
+        The act is named by identifier, title or abbreviation.
+
         Numbers and relations that the graph holds are not looked at.
         """
         only = {"jurisdiction": jurisdiction, "kind": kind, "years_before": years_before, "years_after": years_after}
@@ -91,7 +93,7 @@ class Query:
 
     @graphql_field
     async def article(self, info: Info, act: strawberry.ID, number: Number) -> Article | None:
-        """Article of an act by its number; the first in reading order where several share it."""
+        """Article of an act, named by identifier, title or abbreviation, by its number; the first where several share it."""
         found = await _numbered(info.context, act, number)
         return found[0] if found else None
 
@@ -99,7 +101,7 @@ class Query:
     async def articles(
         self, info: Info, act: strawberry.ID, number: Number, first: First = DEFAULT_PAGE, after: After = None
     ) -> Connection[Article] | None:
-        """All articles of an act that share a number, in reading order (annexes do)."""
+        """All articles of an act, named likewise, that share a number, in reading order (annexes do)."""
         window = Window.of(["articles", act, number], first, after, info.context.settings.max_page)
         found = await _numbered(info.context, act, number)
         page = window.page_of_all(found)
@@ -123,9 +125,14 @@ class Query:
 
 
 async def _numbered(reading: Reading, act: str, number: str) -> list[Article]:
-    """Return the articles of an act that have a number, in reading order."""
+    """Return the articles of an act that have a number, in reading order; the act by its identifier or its name."""
     wanted = loose_number(number)
-    candidates = reading.snapshot.retriever.understanding.numbers.in_act(act, number)
+    understanding = reading.snapshot.retriever.understanding
+    try:
+        act = understanding.names.resolve(act)
+    except NotFound:
+        return []
+    candidates = understanding.numbers.in_act(act, number)
     rows = [row for row in await reading.articles.load_many(candidates) if row is not None and row["act_id"] == act]
     # While the graph is away a number may not be known; what the identifier says of it is.
     return [article_of(row) for row in rows if row["number"] is None or loose_number(row["number"]) == wanted]

@@ -265,7 +265,8 @@ async def similar_acts(reading: Reading, id: str, only: Mapping[str, Any], first
     """
     window = Window.of(["similarActs", id, *only.values()], first, after, reading.settings.max_page)
     reading.budget.spend(_SEARCH)
-    hits = reading.snapshot.similar_acts.similar(id, first=MOST_ACTS, **only)
+    act = reading.snapshot.retriever.understanding.names.resolve(id)
+    hits = reading.snapshot.similar_acts.similar(act, first=MOST_ACTS, **only)
     page = window.page_of_all(hits)
     rows = await reading.acts.load_many([hit.id for _, hit in page.items])
     edges = [

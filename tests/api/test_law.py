@@ -154,6 +154,14 @@ def test_what_is_not_there_is_null(client: TestClient) -> None:
     assert found == {**dict.fromkeys("abcdegh"), "f": {"edges": []}}
 
 
+def test_an_act_may_be_named_as_people_name_it(client: TestClient) -> None:
+    query = """query($act: ID!) { article(act: $act, number: "L. 111-1") { id }
+      articles(act: $act, number: "L111-1") { totalCount } similarActs(id: $act) { totalCount } }"""
+    by_title, by_id = (ask(client, query, act=act) for act in ("code de la Boulangerie", BAKERS_ID))
+    assert by_title == by_id
+    assert by_title["article"]["id"] == L111_1
+
+
 def test_a_number_of_one_act_is_not_found_in_another(client: TestClient) -> None:
     query = 'query($act: ID!) { article(act: $act, number: "L111-1") { id } }'
     assert ask(client, query, act=MILLERS_ID)["article"] is None

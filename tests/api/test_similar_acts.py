@@ -28,7 +28,7 @@ def test_filters_leave_out_what_does_not_pass(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("variables", "problem", "code"),
     [
-        ({"id": "fr/none"}, "no such act: fr/none", "NotFound"),
+        ({"id": "fr/none"}, f"no such act: fr/none; nearest: {BAKERS_ID}, {MILLERS_ID}, Code de la boulangerie", "NotFound"),
         ({"id": BAKERS_ID, "jurisdiction": "eu"}, "no such jurisdiction: eu; nearest: fr", "BadQuery"),
         ({"id": BAKERS_ID, "kind": "directive"}, "no such kind of act: directive; nearest: code", "BadQuery"),
         ({"id": BAKERS_ID, "first": 0}, "first: 0 is not between 1 and 100", "BadQuery"),
