@@ -72,6 +72,15 @@ UNWIND $rows AS r
 MATCH (a:Article {id: r.article}) MATCH (b:Article {id: r.following})
 CREATE (a)-[:NEXT]->(b);
 
+// name: delete_renumberings
+// Of acts.
+UNWIND $ids AS id MATCH (a:Article {act_id: id})-[r:RENUMBERED_TO]->(:Article) DELETE r;
+
+// name: create_renumberings
+UNWIND $rows AS r
+MATCH (a:Article {id: r.article_id}) MATCH (b:Article {id: r.target})
+CREATE (a)-[:RENUMBERED_TO {{{RENUMBERED_TO <- r}}}]->(b);
+
 // name: delete_citations
 UNWIND $ids AS id MATCH (:Article {id: id})-[c:CITES]->() DELETE c;
 

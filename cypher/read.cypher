@@ -43,6 +43,20 @@ MATCH (a:Article)-[:HAS_WORDING]->(w:Wording) WHERE a.id IN $ids
 RETURN {{Wording w}}
 ORDER BY article_id, valid_from, id;
 
+// name: renumberings
+// one by one
+// The new numbers of articles.
+MATCH (a:Article)-[r:RENUMBERED_TO]->(b:Article) WHERE a.id IN $ids
+RETURN a.id AS id, b.id AS other, b.number AS number, {{RENUMBERED_TO r}}
+ORDER BY id, other;
+
+// name: renumberings_into
+// one by one
+// The old numbers of articles.
+MATCH (a:Article)-[r:RENUMBERED_TO]->(b:Article) WHERE b.id IN $ids
+RETURN b.id AS id, a.id AS other, a.number AS number, {{RENUMBERED_TO r}}
+ORDER BY id, other;
+
 // name: wording_days
 MATCH (w:Wording) RETURN w.article_id AS article_id, w.valid_from AS valid_from, w.valid_to AS valid_to;
 

@@ -13,13 +13,14 @@ from tempfile import TemporaryDirectory
 from cypher.graph import Graph, Store
 from ingest.citations import annotate
 from ingest.fetching.archives import is_archive, unpacked
+from ingest.fetching.repositories import is_repository, write_histories
 from ingest.loading.known_sources import StoredSources, archive_name, file_sha256, remember_archive, stored_sources
 from ingest.loading.load import LoadOptions, load_acts
 from ingest.loading.quarantine import quarantined, write_quarantine
 from ingest.loading.questions import load_questions
 from ingest.loading.report import LoadReport, counted
 from ingest.loading.spool import ReadFile
-from ingest.readers import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, legalize, legi, service_public
+from ingest.readers import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, law_as_git, legalize, legi, service_public
 from runtime.progress import Progress, silent
 from schema.errors import BadSource, LexgraphError, MissingFile, TooMuchGone
 from schema.records import Rejected, SourceFile
@@ -29,7 +30,8 @@ from schema.records import Rejected, SourceFile
 class Format:
     """A format of law: the pattern of its files' names, and the reader of one file.
 
-    ``version`` is raised when the reader reads a file otherwise than before, so that it is read again.
+    ``version`` is raised when the reader reads a file otherwise than before, so that it is read again. ``size`` gives the bytes
+    to read for a file, where they are not its own.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Format:
     version: int
     read: ReadFile
     recognises: Callable[[Path], bool]
+    size: Callable[[Path], int] | None = None
 
     @property
     def read_whole(self) -> ReadFile:
@@ -52,6 +55,7 @@ class Format:
 FORMATS = (
     # Of two formats that give the same act, the first is the better source.
     Format("legi", legi.FILE_PATTERN, 2, legi.read, legi.recognises),
+    Format(law_as_git.NAME, law_as_git.FILE_PATTERN, 1, law_as_git.read, law_as_git.recognises, law_as_git.size),
     Format("legalize", legalize.FILE_PATTERN, 2, legalize.read, legalize.recognises),
     Format("eu-acts", eu_acts.FILE_PATTERN, 2, eu_acts.read, eu_acts.recognises),
     Format("akoma-ntoso", akoma_ntoso.FILE_PATTERN, 1, akoma_ntoso.read, akoma_ntoso.recognises),
@@ -98,7 +102,9 @@ def ingest(
     if format == service_public.SOURCE or (format is None and (path / service_public.FOLDERS[0]).is_dir()):
         _ingest_service_public(job, path)
         return report
-    loaded = [_ingest_collection(job, collection) for collection in _collections(path)]
+    loaded = [_ingest_collection(job, collection) for collection in _collections(path, format)]
+    if not any(loaded) and path.is_dir() and is_repository(path):  # its working tree may hold other law
+        loaded = [_ingest_collection(job, _Collection(collection_name(path), path, whole=True))]
     if not any(loaded):
         if format is not None and path.is_dir():
             raise BadSource(path, "", f"no file here looks like {format}; name the file itself to have it read as that")
@@ -115,6 +121,13 @@ class _Collection:
     whole: bool
     archive: bool = False
 
+    def unpack(self, folder: Path) -> None:
+        """Put the files that it holds into a folder: of a repository, the histories of its acts. Raises as both do."""
+        if is_repository(self.place):
+            write_histories(self.place, folder)
+        else:
+            unpacked(self.place, folder)
+
 
 @dataclass(frozen=True, slots=True)
 class _Job:
@@ -127,13 +140,18 @@ class _Job:
     report: LoadReport
 
 
-def _collections(path: Path) -> Iterator[_Collection]:
+def _is_packed(path: Path) -> bool:
+    """True of a file that must be unpacked: an archive, or a bundle with a history."""
+    return is_archive(path) or (path.suffix == ".bundle" and is_repository(path))
+
+
+def _collections(path: Path, format: str | None) -> Iterator[_Collection]:
     """A path, and every archive below it."""
-    if is_archive(path):
+    if is_archive(path) or (is_repository(path) and format in (None, law_as_git.NAME)):
         yield _Collection(collection_name(path), path, whole=True, archive=True)
     elif path.is_dir():
         yield _Collection(collection_name(path), path, whole=True)
-        for inner in sorted(p for p in path.rglob("*") if is_archive(p)):
+        for inner in sorted(p for p in path.rglob("*") if _is_packed(p)):
             yield _Collection(collection_name(inner), inner, whole=True, archive=True)
     else:
         yield _Collection(collection_name(path.parent), path, whole=False)
@@ -146,7 +164,11 @@ def collection_name(path: Path) -> str:
     ('legi-data', 'legalize-lu')
     """
     path = path.absolute()
-    name = path.name.split(".tar")[0].removesuffix(".zip").removesuffix(".tgz")
+    name = path.name.split(".tar")[0]
+    for suffix in (".zip", ".tgz", ".bundle", ".git"):
+        name = name.removesuffix(suffix)
+    if not name:
+        return collection_name(path.parent)  # of its .git folder
     if name == "data" and path.parent.name:
         name = path.parent.name
     return _VERSION.sub("", name) or name
@@ -163,7 +185,7 @@ def _ingest_collection(job: _Job, collection: _Collection) -> bool:
         job.report.unchanged_files += int(stored.rows[name]["records"])
         return True
     with _folder_to_unpack(job.store) as folder:
-        unpacked(collection.place, folder)
+        collection.unpack(folder)
         files, done = _load_formats(job, collection, folder, stored)
         if done and job.format is None and not done.broken_files:
             remember_archive(job.store, collection.name, sha256, files, waiting=done.waiting_files > 0)
@@ -183,7 +205,7 @@ def _load_formats(job: _Job, collection: _Collection, place: Path, stored: Store
         wanted = collection.whole and job.format in (None, format.name)
         if not files and not (wanted and _had_files(job.store.home, format, collection, stored)):
             continue
-        sources = [SourceFile(_name(format, collection, root, file), file, format.reader, rank) for file in files]
+        sources = [_source(format, rank, _name(format, collection, root, file), file) for file in files]
         names = {source.name for source in sources}
         options = LoadOptions(
             collection=f"{format.name}/{collection.name}",
@@ -196,6 +218,10 @@ def _load_formats(job: _Job, collection: _Collection, place: Path, stored: Store
         job.report.include(report)
         done.include(report)
     return sum(map(len, groups.values())), done
+
+
+def _source(format: Format, rank: int, name: str, file: Path) -> SourceFile:
+    return SourceFile(name, file, format.reader, rank, format.size(file) if format.size else None)
 
 
 @contextmanager
@@ -234,7 +260,7 @@ def _files(place: Path, format: str | None, was_read: Callable[[Format, Path], b
         return {}, []
     for path in sorted(place.rglob("*")):
         relative = path.relative_to(place)
-        if path.is_dir() or is_archive(path) or any(part.startswith(".") for part in relative.parts):
+        if path.is_dir() or _is_packed(path) or any(part.startswith(".") for part in relative.parts):
             continue
         candidates = (f for f in FORMATS if format in (None, f.name))
         chosen = next((f for f in candidates if was_read(f, path) or (path.match(f.pattern) and _is_of(f, path))), None)
@@ -318,9 +344,13 @@ def retry(store: Store, *, progress: Progress = silent) -> LoadReport:
         places = {(record.path, record.source) for record in records if record.path}
         report.missing += sorted({path for path, _ in places if not Path(path).exists()})
         files = [(Path(path), source) for path, source in sorted(places) if Path(path).exists()]
-        for archive in sorted({path for path, _ in files if is_archive(path)}):
+        for archive in sorted({path for path, _ in files if is_archive(path) or is_repository(path)}):
             ingest(store, archive, name, progress=progress, report=report)
-        sources = [SourceFile(source, path, format.reader, ranks[name]) for path, source in files if not is_archive(path)]
+        sources = [
+            SourceFile(source, path, format.reader, ranks[name])
+            for path, source in files
+            if not (is_archive(path) or is_repository(path))
+        ]
         if sources:
             keep = partial(_keep_rejected, store.home, name, _Collection("", Path(), whole=False), ())
             report.include(load_acts(store, sources, format.read_whole, LoadOptions(progress=progress, before_release=keep)))

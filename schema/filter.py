@@ -1,4 +1,4 @@
-"""The one filter of searches: by act, section, day, kind and jurisdiction."""
+"""The one filter of searches: by act, section, day, kind and jurisdiction; without a day, the present law answers."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -13,3 +13,14 @@ class Filter:
     in_force_on: date | None = None
     kind: str | None = None
     jurisdiction: str | None = None
+
+
+def is_present(valid_from: date | None, valid_to: date | None, as_of: date | None) -> bool:
+    """Return whether an article is part of the law as its source has it today: neither ended nor still to come.
+
+    Args:
+        as_of: day of the consolidation that its act was read from; without one, every article is present.
+    """
+    if as_of is None:
+        return True
+    return (valid_from is None or valid_from <= as_of) and (valid_to is None or as_of < valid_to)

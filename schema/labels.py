@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from schema.records import Act, Article, Question, Section, Wording
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Raised by one whenever the tables below change; a graph of a higher version is refused."""
 UNCITED = 0.15
 """The authority of an article that nobody cites."""
@@ -278,6 +278,17 @@ EDGES = (
     ),
     EdgeType("NEXT", (("Article", "Article"),), {}, "From an article to the one after it, in reading order."),
     EdgeType("HAS_WORDING", (("Article", "Wording"),), {}, "From an article to its other wordings, earlier and later."),
+    EdgeType(
+        "RENUMBERED_TO",
+        (("Article", "Article"),),
+        {"on": "DATE", "similarity": "DOUBLE"},
+        """From an article to the one that took over its text under another number.
+
+        Attributes:
+            on: first day under the new number.
+            similarity: of the two texts, from 0 to 1.
+        """,
+    ),
     EdgeType(
         "CITES",
         (("Article", "Article"), ("Article", "Section"), ("Article", "Act"), ("Act", "Act")),

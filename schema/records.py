@@ -39,6 +39,8 @@ class Act:
         updated: date of the consolidation that was read.
         subjects: the publisher's own, as fields or departments.
         preamble: text outside its sections and articles.
+        known_from: first day whose law its source has, where it has the law of every day.
+        known_to: last such day.
     """
 
     id: str
@@ -59,6 +61,13 @@ class Act:
     updated: date | None = None
     subjects: tuple[str, ...] = ()
     preamble: str = ""
+    known_from: date | None = None
+    known_to: date | None = None
+
+    @property
+    def as_of(self) -> date | None:
+        """Day whose law is the present one, where the source has the law of every day; None where it has one law alone."""
+        return self.updated if self.known_from else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,7 @@ class Section:
         source_id: the publisher's identifier.
         source_ids: the publisher's identifiers of all its states.
         text: words under the heading itself, before anything below it.
+        stays: its headings in time, as `schema.wordings.Stay` writes them, oldest first; none where only this one is known.
     """
 
     id: str
@@ -94,6 +104,7 @@ class Section:
     source_id: str = ""
     source_ids: tuple[str, ...] = ()
     text: str = ""
+    stays: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +125,8 @@ class Article:
         valid_to: first day no longer in force; none while no end is known.
         source_id: the publisher's identifier, the same for every wording.
         source_ids: the publisher's identifiers of every wording.
+        stays: its places in time, position and parent, as `schema.wordings.Stay` writes them; none where it never moved.
+        instrument: the act or decision that gave it this wording, as the publisher names it.
     """
 
     id: str
@@ -129,6 +142,8 @@ class Article:
     valid_to: date | None = None
     source_id: str = ""
     source_ids: tuple[str, ...] = ()
+    stays: tuple[str, ...] = ()
+    instrument: str = ""
 
     @property
     def text_sha256(self) -> str:
@@ -180,6 +195,7 @@ class Wording:
         valid_from: first day in force.
         valid_to: first day no longer in force; none while no end is known.
         text: one paragraph a line; "" where the source gives its dates alone.
+        instrument: the act or decision that gave the article this wording, as the publisher names it.
     """
 
     article_id: str
@@ -188,6 +204,7 @@ class Wording:
     valid_from: date | None = None
     valid_to: date | None = None
     text: str = ""
+    instrument: str = ""
 
     @property
     def id(self) -> str:
@@ -202,6 +219,23 @@ class Wording:
     def text_sha256(self) -> str:
         """SHA-256 of the text's UTF-8 bytes, in hexadecimal; "" where the text is not known."""
         return hashlib.sha256(self.text.encode()).hexdigest() if self.text else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Renumbering:
+    """An article whose text goes on under another number.
+
+    Attributes:
+        article_id: the article under its old number.
+        target: the article under its new one.
+        on: first day under the new number.
+        similarity: of the two texts, from 0 to 1.
+    """
+
+    article_id: str
+    target: str
+    on: date
+    similarity: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +267,8 @@ class ActTree:
     """One act with all that is below it, sections and articles in reading order.
 
     ``wordings_dated`` says that the source knows since when each article reads as it does; where it does not, the first
-    day of an article is that of its act.
+    day of an article is that of its act. ``wordings_whole`` says that it gives every wording with its text, so that the graph
+    keeps no others.
     """
 
     act: Act
@@ -244,6 +279,8 @@ class ActTree:
     wordings: tuple[Wording, ...] = ()
     relations: tuple[Relation, ...] = ()
     wordings_dated: bool = False
+    wordings_whole: bool = False
+    renumberings: tuple[Renumbering, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,12 +321,14 @@ class SourceFile:
         name: what the graph knows it by.
         reader: name and version of the reader that reads it.
         rank: of two files that give the same act, the one of lower rank is the better source.
+        size: bytes to read, where they are not those of the file itself.
     """
 
     name: str
     path: Path
     reader: str = ""
     rank: int = 0
+    size: int | None = None
 
 
 Read = ActTree | Question | Rejected | Remark

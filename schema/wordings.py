@@ -1,6 +1,7 @@
 """The wording of an article on a day, and how much is known of its text."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 
@@ -43,3 +44,54 @@ def text_of_day(day: date, present: Days, others: Sequence[tuple[Days, str]]) ->
     if place == 0:
         return TextOfDay.SAME, None
     return (TextOfDay.OTHER if others[place - 1][1] else TextOfDay.UNKNOWN), place - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """The days that a fact about an article or a section held: where an article stood, the heading that a section bore.
+
+    Attributes:
+        start: first day.
+        end: first day on which it no longer held; None while no end is known.
+        value: a heading; of an article's place, its position and the section or act that it stood in.
+    """
+
+    start: date
+    end: date | None
+    value: str
+
+    def __str__(self) -> str:
+        """Return it as the graph keeps it: ``1804-02-04/2016-10-01 Titre III``, the interval as ISO 8601 writes one."""
+        return f"{self.start.isoformat()}/{self.end.isoformat() if self.end else '..'} {self.value}"
+
+
+def stays(kept: Iterable[str]) -> list[Stay]:
+    """Return stays as the graph keeps them.
+
+    >>> stays(["1804-02-04/2016-10-01 Titre III"])
+    [Stay(start=datetime.date(1804, 2, 4), end=datetime.date(2016, 10, 1), value='Titre III')]
+    """
+    found: list[Stay] = []
+    for text in kept:
+        days, _, value = text.partition(" ")
+        start, _, end = days.partition("/")
+        found.append(Stay(date.fromisoformat(start), None if end == ".." else date.fromisoformat(end), value))
+    return found
+
+
+def value_on(day: date, kept: Iterable[str]) -> str | None:
+    """Return what stays, as the graph keeps them, say of a day; None where they say nothing."""
+    return next((stay.value for stay in stays(kept) if stay.start <= day and (stay.end is None or day < stay.end)), None)
+
+
+def place_on(day: date, kept: Iterable[str]) -> tuple[int, str] | None:
+    """Return the position of an article on a day, and the section or act that it stood in; None where it is not known.
+
+    >>> place_on(date(1900, 1, 1), ["1804-02-04/.. 12 fr/X/livre-ier"])
+    (12, 'fr/X/livre-ier')
+    """
+    value = value_on(day, kept)
+    if value is None:
+        return None
+    position, _, parent = value.partition(" ")
+    return int(position), parent

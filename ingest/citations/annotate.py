@@ -12,6 +12,7 @@ from pathlib import Path
 from citations.context import contexts
 from citations.find import find_references
 from ingest.citations.transpositions import find_amendments, find_transpositions
+from schema.filter import is_present
 from schema.records import ActTree, Citation, OutsideKind, Read, Relation, RelationType
 
 VERSION = 2
@@ -43,6 +44,8 @@ def _citations(tree: ActTree) -> Iterator[Citation]:
         links[citation.article_id].append((citation.start, citation.end))
     act = tree.act.id
     for article, context in contexts(tree):
+        if not is_present(article.valid_from, article.valid_to, tree.act.as_of):
+            continue  # what it cites is found in its text when that is shown
         taken = sorted(links.get(article.id, ()))
         starts = [start for start, _ in taken]
         for reference in find_references(article.text, context):

@@ -21,7 +21,7 @@ def is_archive(path: Path) -> bool:
 
 
 def unpacked(archive: Path, folder: Path) -> None:
-    """Unpack the files of an archive into a folder; links, devices and names that lead out of it are left out.
+    """Unpack the files of an archive into a folder; links, devices, hidden files and names that lead out of it are left out.
 
     Raises:
         BadSource: not an archive that can be read to its end.
@@ -31,7 +31,7 @@ def unpacked(archive: Path, folder: Path) -> None:
         if archive.name.lower().endswith(".zip"):
             with zipfile.ZipFile(archive) as packed:
                 _check_size(archive, sum(member.file_size for member in packed.infolist()))
-                packed.extractall(folder)
+                packed.extractall(folder, [name for name in packed.namelist() if not _is_hidden(PurePosixPath(name))])
         else:
             with tarfile.open(archive) as packed:
                 unpack_tar(packed, folder, archive)
@@ -51,7 +51,7 @@ def unpack_tar(packed: tarfile.TarFile, folder: Path, archive: Path) -> None:
     for member in packed:
         name = PurePosixPath(member.name)
         # Nothing but files is unpacked, so that no link on the way can lead a plain name out of the folder.
-        if not member.isfile() or name.is_absolute() or ".." in name.parts:
+        if not member.isfile() or name.is_absolute() or _is_hidden(name):
             continue
         total += member.size
         _check_size(archive, total)
@@ -63,6 +63,11 @@ def unpack_tar(packed: tarfile.TarFile, folder: Path, archive: Path) -> None:
         assert content is not None, "a file has content"
         with content, path.open("wb") as stream:
             shutil.copyfileobj(content, stream)
+
+
+def _is_hidden(name: PurePosixPath) -> bool:
+    """True of what no reader reads: a name with a part that begins with a point, as ``..`` does."""
+    return any(part.startswith(".") for part in name.parts)
 
 
 def _check_size(archive: Path, size: int) -> None:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from cypher.batches import batches
 from cypher.graph import Statements
 from cypher.rows import record_of, row_of
+from schema.filter import is_present
 from schema.identifiers import act_of
 from schema.records import Act, ActTree, Article, Section, Wording
 
@@ -159,7 +160,8 @@ def _add_act(changes: Difference, old: StoredActs, tree: ActTree, today: date) -
     _add_wordings(changes, old, tree, today)
     gone = old.articles.keys() - {article.id for article in tree.articles}
     changes.rows["delete_wordings"] += sorted(id for id, wording in old.wordings.items() if wording.article_id in gone)
-    following = dict(pairwise(article.id for article in tree.articles))
+    present = (a.id for a in tree.articles if is_present(a.valid_from, a.valid_to, act.as_of))
+    following = dict(pairwise(present))
     changes.rows["delete_next"] += [id for id in old.following if following.get(id) != old.following[id]]
     changes.rows["create_next"] += [
         {"article": id, "following": other} for id, other in following.items() if old.following.get(id) != other
@@ -212,7 +214,11 @@ def _end(before: Article, after: Article, act: Act, today: date) -> date:
 def _add_wordings(changes: Difference, old: StoredActs, tree: ActTree, today: date) -> None:
     """Add dated records of the source, and wordings that give way. What the graph knows of a wording's text stays."""
     wanted = {wording.id: wording for wording in tree.wordings}
-    for article in tree.articles:
+    if tree.wordings_whole:
+        kept = {article.id for article in tree.articles}
+        stale = (id for id, wording in old.wordings.items() if id not in wanted and wording.article_id in kept)
+        changes.rows["delete_wordings"] += sorted(stale)
+    for article in () if tree.wordings_whole else tree.articles:
         before = old.articles.get(article.id)
         if before is None or before.text == article.text or not before.text:
             continue

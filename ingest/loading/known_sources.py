@@ -7,12 +7,20 @@ from functools import partial
 from pathlib import Path
 
 from cypher.graph import Row, Statements, Store
+from ingest.fetching.repositories import reference_lines
 from schema.errors import NotReady
 
 
 def file_sha256(path: Path, reader: str) -> str:
-    """Return the fingerprint of a file as one reader reads it; a new version of the reader makes it anew."""
+    """Return the fingerprint of a file as one reader reads it; a new version of the reader makes it anew.
+
+    Of a folder, which is a repository, it is that of its references.
+    """
     digest = hashlib.sha256(reader.encode())
+    if path.is_dir():
+        for line in reference_lines(path):
+            digest.update(line)
+        return digest.hexdigest()
     with path.open("rb") as stream:
         while block := stream.read(1 << 20):
             digest.update(block)

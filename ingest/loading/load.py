@@ -14,6 +14,7 @@ from pathlib import Path
 from cypher.authority import write_authority
 from cypher.batches import BATCH, batches
 from cypher.graph import Graph, Row, Statements, Store
+from cypher.rows import row_of
 from ingest.citations.link import (
     KnownLaw,
     LinkedCitation,
@@ -263,6 +264,7 @@ class _Linked:
     chunk: Chunk
     citations: list[LinkedCitation]
     relations: list[LinkedRelation]
+    renumberings: list[Row]
 
 
 def link(writer: _Writer, plan: Plan, progress: Progress) -> None:
@@ -283,8 +285,10 @@ def link(writer: _Writer, plan: Plan, progress: Progress) -> None:
 
 def _linked(chunk: Chunk, law: KnownLaw) -> _Linked:
     named = [act.citations() for act in chunk.acts]
-    citations = [linked for cited, _ in named for linked in link_citations(cited, law)]
-    return _Linked(chunk, citations, [linked for _, related in named for linked in link_relations(related, law)])
+    citations = [linked for cited, _, _ in named for linked in link_citations(cited, law)]
+    relations = [linked for _, related, _ in named for linked in link_relations(related, law)]
+    renumberings = [row_of(renumbering) for _, _, renumbered in named for renumbering in renumbered]
+    return _Linked(chunk, citations, relations, renumberings)
 
 
 def _write_linked(graph: Graph, plan: Plan, linked: _Linked) -> None:
@@ -300,6 +304,10 @@ def _write_links(graph: Statements, plan: Plan, linked: _Linked) -> None:
         graph.write("create_next", rows=batch)
     write_citations(graph, chunk.stored_ids, linked.citations)
     write_relations(graph, chunk.stored_ids, linked.relations)
+    for batch in batches(chunk.stored_ids):
+        graph.write("delete_renumberings", ids=batch)
+    for batch in batches(linked.renumberings):
+        graph.write("create_renumberings", rows=batch)
     seals = [
         {"id": a.id, "file": plan.taken[a.id][0].name, "law_sha256": a.law_sha256, "tree_sha256": a.tree_sha256}
         for a in chunk.acts

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 from runtime.progress import Progress, silent
 from schema.errors import BadSource, LexgraphError, StorageFull
+from schema.filter import is_present
 from schema.records import (
     Act,
     ActTree,
@@ -29,6 +30,7 @@ from schema.records import (
     Rejected,
     Relation,
     Remark,
+    Renumbering,
     Section,
     SourceFile,
     Wording,
@@ -37,6 +39,8 @@ from schema.records import (
 ReadFile = Callable[[Path], Iterable[Read]]
 """A reader: what is in a file, one act, question or rejected record after another. Raises BadSource where the file as a
 whole cannot be read, also after it has given some."""
+
+Named = tuple[Sequence[Citation], Sequence[Relation], Sequence[Renumbering]]
 
 WORTH_A_POOL = 16 << 20
 """Bytes of files from which on more processes than one read them: starting them takes a second or two."""
@@ -49,6 +53,7 @@ class ReadAct:
 
     Attributes:
         articles: their identifiers, in reading order.
+        absent: those of them that are not part of the present law.
         law_sha256, tree_sha256: fingerprints of what indexes and models are made from, and of all of it.
         spool, offset: the file that it waits in, and where.
         named: whereabouts in that file is what it cites and does to others.
@@ -63,13 +68,14 @@ class ReadAct:
     spool: Path
     offset: int
     named: int
+    absent: frozenset[str] = frozenset()
 
     def tree(self) -> ActTree:
         """Return the act itself, less its citations and relations."""
         return self._kept(self.offset)
 
-    def citations(self) -> tuple[Sequence[Citation], Sequence[Relation]]:
-        """Return the citations of its articles, and its relations to other acts."""
+    def citations(self) -> "Named":
+        """Return the citations of its articles, its relations to other acts, and the new numbers of its articles."""
         return self._kept(self.named)
 
     def _kept(self, offset: int) -> Any:
@@ -102,7 +108,7 @@ def read_sources(
     Args:
         workers: processes at the most, by default one a core; 1 reads in this one, with whatever reader.
     """
-    sizes = [_size(source.path) for source in sources]
+    sizes = [_size(source.path) if source.size is None else source.size for source in sources]
     workers = workers or min(os.cpu_count() or 1, 8)
     with progress("files", len(sources)) as advance:
         numbers = count()
@@ -197,16 +203,17 @@ class _RecordPickler(pickle.Pickler):
 
 _VALUES = {
     kind: attrgetter(*(f.name for f in fields(kind)))
-    for kind in (ActTree, Act, Section, Article, Citation, Wording, Relation, Rejected)
+    for kind in (ActTree, Act, Section, Article, Citation, Wording, Relation, Rejected, Renumbering)
 }
 
 
 def _spooled(tree: ActTree, spool: Path, stream: BinaryIO) -> ReadAct:
     """Keep an act in two parts: nodes are written before anything is linked."""
     offset = stream.tell()
-    _write(stream, replace(tree, citations=(), relations=()))
+    _write(stream, replace(tree, citations=(), relations=(), renumberings=()))
     named = stream.tell()
-    _write(stream, (tree.citations, tree.relations))
+    _write(stream, (tree.citations, tree.relations, tree.renumberings))
+    as_of = tree.act.as_of
     return ReadAct(
         tree.act.id,
         tuple(article.id for article in tree.articles),
@@ -217,6 +224,7 @@ def _spooled(tree: ActTree, spool: Path, stream: BinaryIO) -> ReadAct:
         spool,
         offset,
         named,
+        frozenset(a.id for a in tree.articles if not is_present(a.valid_from, a.valid_to, as_of)),
     )
 
 
@@ -255,7 +263,7 @@ def law_sha256(tree: ActTree) -> str:
 def tree_sha256(tree: ActTree) -> str:
     """Return the fingerprint of all that a reader gave of an act, but for what it rejected."""
     digest = hashlib.sha256()
-    for records in ((tree.act,), tree.sections, tree.articles, tree.citations, tree.wordings, tree.relations):
+    for records in ((tree.act,), tree.sections, tree.articles, tree.citations, tree.wordings, tree.relations, tree.renumberings):
         lines = ("\x1f".join(map(str, _VALUES[type(record)](record))) for record in records)
         digest.update("\x1e".join(lines).encode() + b"\n")
     return digest.hexdigest()

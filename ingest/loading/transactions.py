@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from itertools import pairwise
 from typing import TypeVar
 
 from cypher.graph import Row
@@ -106,11 +107,12 @@ def _of_articles(tree: ActTree, today: date) -> Iterator[Difference]:
 
 def joints(acts: Iterable[ReadAct]) -> list[Row]:
     """Return the edges of reading order from one portion of a new act to the next: rows of ``create_next``."""
-    return [
-        {"article": act.articles[start - 1], "following": act.articles[start]}
-        for act in acts
-        for start in range(CHUNK_ARTICLES, len(act.articles), CHUNK_ARTICLES)
-    ]
+    rows: list[Row] = []
+    for act in acts:
+        portion = {id: n // CHUNK_ARTICLES for n, id in enumerate(act.articles)}
+        present = [id for id in act.articles if id not in act.absent]
+        rows += ({"article": a, "following": b} for a, b in pairwise(present) if portion[a] != portion[b])
+    return rows
 
 
 def each_written(items: Iterable[_Item], write: Callable[[_Item], _Result], writers: int = 1) -> Iterator[tuple[_Item, _Result]]:

@@ -38,6 +38,7 @@ class Corpus:
         article_act: int32[n], position of the act.
         stem: int32[n], group of the articles of an act that share the stem of their number.
         valid_from, valid_to: int32[n], days since 1970-01-01 of the wording that is kept; the end is exclusive.
+        present: bool[n], whether an article is part of the present law (`schema.filter.is_present`).
         versions: int32[v, 3], article and days of its other wordings, by article.
         cites: int32[e, 2], pairs of article positions (citing, cited), each once.
         authority: float32[n], PageRank over CITES (`cypher.authority`).
@@ -55,6 +56,7 @@ class Corpus:
     stem: Ints
     valid_from: Ints
     valid_to: Ints
+    present: Mask
     versions: Ints
     cites: Ints
     authority: npt.NDArray[np.float32]
@@ -139,6 +141,8 @@ class Corpus:
             masks.append(self.below(self.section_position[filter.section]))
         if filter.in_force_on is not None:
             masks.append(self.in_force_on(filter.in_force_on))
+        elif not self.present.all():
+            masks.append(self.present)
         for wanted, values in ((filter.kind, self.kinds), (filter.jurisdiction, self.jurisdictions)):
             if wanted is not None:
                 masks.append(np.array([value == wanted for value in values], bool)[self.article_act])
@@ -172,11 +176,17 @@ class Corpus:
         return [] if parent is None else [*self.path_above(parent), parent]
 
     def beside(self, article: str, step: int) -> str | None:
-        """Return the article so many steps on in reading order; None beyond the end, or the beginning, of the act."""
+        """Return the article of the present law that comes so many steps later; None beyond the ends of its act.
+
+        Beside one that is not part of it, any other stands.
+        """
         position = self.article_position[article]
         other = position + step
-        same = 0 <= other < len(self.articles) and self.article_act[other] == self.article_act[position]
-        return self.articles[other] if same else None
+        while 0 <= other < len(self.articles) and self.article_act[other] == self.article_act[position]:
+            if self.present[other] or not self.present[position]:
+                return self.articles[other]
+            other += step
+        return None
 
     def level(self, section: int) -> int:
         """Return the depth of a section, 1 below its act."""
@@ -199,7 +209,18 @@ class Corpus:
 NAMES = ("id", "jurisdiction", "kind", "title", "language", "eli", "celex", "source_id", "short_title")
 """Properties of an act that tell what it is called."""
 _NAMES = ("sha256", "acts", "sections", "articles", "kinds", "jurisdictions")
-_ARRAYS = ("article_parent", "section_parent", "article_act", "stem", "valid_from", "valid_to", "versions", "cites", "authority")
+_ARRAYS = (
+    "article_parent",
+    "section_parent",
+    "article_act",
+    "stem",
+    "valid_from",
+    "valid_to",
+    "present",
+    "versions",
+    "cites",
+    "authority",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ import numpy as np
 
 from cypher.graph import Graph, Row
 from schema.errors import GraphBusy, LexgraphError, NotReady
+from schema.filter import is_present
 from schema.identifiers import number_stem
 from schema.labels import UNCITED
 from schema.records import Act
-from search.corpus.corpus import NAMES, NO_END, NO_START, Corpus, CorpusText, Ints, days_of
+from search.corpus.corpus import NAMES, NO_END, NO_START, Corpus, CorpusText, Ints, Mask, days_of
 
 
 @contextmanager
@@ -78,11 +79,17 @@ def _read_corpus(graph: Graph, law: str) -> tuple[Corpus, CorpusText]:
         stem=_group_numbers([(row["act_id"], number_stem(row["number"]) or row["id"]) for row in articles]),
         valid_from=np.array([days_of(row["valid_from"], NO_START) for row in articles], np.int32),
         valid_to=np.array([days_of(row["valid_to"], NO_END) for row in articles], np.int32),
+        present=_present(acts, articles),
         versions=np.array(wordings, np.int32).reshape(-1, 3),
         cites=np.array(pairs, np.int32).reshape(-1, 2),
         authority=np.array([row["authority"] or UNCITED for row in articles], np.float32),
     )
     return corpus, _text(acts, sections, articles)
+
+
+def _present(acts: list[Row], articles: list[Row]) -> Mask:
+    as_of = {act["id"]: act["updated"] if act["known_from"] else None for act in acts}
+    return np.array([is_present(row["valid_from"], row["valid_to"], as_of[row["act_id"]]) for row in articles], bool)
 
 
 def _text(acts: list[Row], sections: list[Row], articles: list[Row]) -> CorpusText:

@@ -35,8 +35,9 @@ NUMBERS = {
     "authority",
     "rank",
     "confidence",
+    "similarity",
 }
-LISTS = {"source_ids", "passed_over", "subjects"}
+LISTS = {"source_ids", "passed_over", "subjects", "stays"}
 
 
 def parameters(statement: str) -> dict[str, Any]:

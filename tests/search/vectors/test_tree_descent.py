@@ -37,6 +37,7 @@ def wide_corpus(sections: int) -> Corpus:
         n,
         none,
         none,
+        np.ones(sections, bool),
         np.zeros((0, 3), np.int32),
         np.zeros((0, 2), np.int32),
         np.ones(len(names), np.float32),

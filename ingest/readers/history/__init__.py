@@ -1,0 +1,1 @@
+"""The states of an act, one after another, as articles with their successive wordings."""
