@@ -110,4 +110,4 @@ def _written(variable: str, name: str, kind: PropertyType) -> str:
 
 def _quoted(name: str) -> str:
     """Return a property's name as Cypher reads it, also where it is a word of the language."""
-    return f"`{name}`" if name == "end" else name
+    return f"`{name}`" if name in ("end", "on") else name

@@ -91,7 +91,7 @@ def properties_of(record: type) -> Properties:
 def _type_of(hint: Any) -> PropertyType:
     if get_origin(hint) is tuple:
         return "STRING[]"
-    return "DATE" if date in get_args(hint) else _SCALARS.get(hint, "STRING")
+    return "DATE" if hint is date or date in get_args(hint) else _SCALARS.get(hint, "STRING")
 
 
 def _label(record: type, own: Properties | None = None, initial: dict[str, str] | None = None, about: str = "") -> NodeLabel:

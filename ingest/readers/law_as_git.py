@@ -15,12 +15,13 @@ from ingest.fetching.repositories import STORE_FILE, SUFFIX, Listed, State, read
 from ingest.readers.history.assembling import Assembly, DatedState
 from ingest.readers.history.blocks import Dialects
 from ingest.readers.history.placing import Placed, Placing
+from ingest.readers.history.renumbering import renumberings
 from ingest.readers.support.errors import Unreadable
 from ingest.readers.support.front_matter import JURISDICTIONS, act_of, any_jurisdiction, front_matter, relations_of
 from schema.errors import BadSource
 from schema.filter import is_present
-from schema.identifiers import eli_target
-from schema.records import Act, ActTree, Article, Citation, OutsideKind, Read, Rejected, Relation, Remark, Wording
+from schema.identifiers import eli_target, normal_number
+from schema.records import Act, ActTree, Article, Citation, OutsideKind, Read, Rejected, Relation, Remark, Renumbering, Wording
 
 NAME = "law-as-git"
 FILE_PATTERN = f"*{SUFFIX}"
@@ -166,6 +167,7 @@ class _History:
             relations=tuple(relations),
             wordings_dated=True,
             wordings_whole=True,
+            renumberings=tuple(_renumberings(assembly)),
         )
 
     def remarks(self, tree: ActTree) -> Iterator[Remark]:
@@ -179,9 +181,15 @@ class _History:
             tree.act.title,
             f"{len(self.listed.states):,} commits, {self.superseded:,} overtaken on their own day; "
             f"{len(tree.articles):,} articles, "
-            f"{len(tree.articles) + len(tree.wordings):,} wordings, {gaps[0]:,} repeals, {gaps[1]:,} returns; "
+            f"{len(tree.articles) + len(tree.wordings):,} wordings, {gaps[0]:,} repeals, {gaps[1]:,} returns, "
+            f"{len(tree.renumberings):,} renumberings; "
             f"{self.format_changes:,} changes of format dropped",
         )
+
+
+def _renumberings(assembly: Assembly) -> Iterator[Renumbering]:
+    texts = {key: block.text for key, block in assembly.blocks.items()}
+    return renumberings(assembly.wordings(), texts, {id: normal_number(number) for id, number in assembly.numbers.items()})
 
 
 def _gaps(articles: Sequence[Article], wordings: Sequence[Wording]) -> tuple[int, int]:

@@ -28,12 +28,14 @@ class Assembly:
 
     Attributes:
         blocks: what was read last of each wording.
+        numbers: of each article, as the file has it.
         children: what ever stood in each section or act, in reading order.
         format_changes: articles whose bytes changed and whose words did not.
     """
 
     act: str
     blocks: dict[str, Block] = field(default_factory=dict[str, Block])
+    numbers: dict[str, str] = field(default_factory=dict[str, str])
     children: dict[str, list[str]] = field(default_factory=lambda: defaultdict[str, list[str]](list))
     format_changes: int = 0
     _articles: Timeline[Place] = field(default_factory=Timeline[Place])
@@ -56,6 +58,7 @@ class Assembly:
         for id in changed:
             block = placed.blocks[id]
             self.blocks[block.key] = block
+            self.numbers[id] = block.number
         reworded = sum(before[id][0] != placed.articles[id][0] for id in changed if id in before)
         rewritten = sum(1 for id, raw in placed.raw.items() if self._raw.get(id, raw) != raw and id in before)
         self.format_changes += rewritten - reworded
@@ -77,6 +80,10 @@ class Assembly:
                 self._placed.add((parent, child))
             before[parent] = child
 
+    def wordings(self) -> dict[str, list[Run[str]]]:
+        """Return the wordings of each article, by their keys in ``blocks``."""
+        return {id: merged(Run(run.start, run.end, run.value[0]) for run in runs) for id, runs in self._articles.runs()}
+
     def settle(self, today: Placed) -> None:
         """Let the state of today decide the order of all that stands in it, and the format of its articles."""
         below: dict[str, list[str]] = defaultdict(list)
@@ -86,6 +93,7 @@ class Assembly:
             own, following = set(wanted), iter(wanted)
             self.children[parent] = [next(following) if child in own else child for child in self.children[parent]]
         self.blocks |= {block.key: block for block in today.blocks.values()}
+        self.numbers |= {id: block.number for id, block in today.blocks.items()}
 
     def sections(self, today: date) -> Iterator[Section]:
         """Yield the sections of all times in reading order, each with the heading of today, or its last."""
@@ -132,7 +140,7 @@ class Assembly:
             act_id=act.id,
             parent_id=own.value[1],
             position=places[own.value[1], id],
-            number=block.number or "sans numéro",
+            number=self.numbers[id] or "sans numéro",
             heading="",
             text=block.text,
             language=act.language,

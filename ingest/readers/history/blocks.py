@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ingest.readers.support.front_matter import Jurisdiction
-from ingest.readers.support.headings import ENUMERATED, rank_of
+from ingest.readers.support.headings import ENUMERATED, NUMBER, rank_of
 from ingest.readers.support.markdown import MarkdownText, inline
 from ingest.readers.support.text_builder import Link
 from schema.identifiers import normal_number, slug
@@ -48,7 +48,7 @@ class Block:
 
     Attributes:
         number: the article's, as the file has it; "" of what is no article.
-        key: the number, and the text without its white space: two articles with the same key have the same wording.
+        key: the text without its white space: two wordings with the same key are one.
         headings: of the sections that begin where this ends.
     """
 
@@ -106,6 +106,7 @@ class Dialects:
     title: str
     known: Headings = field(default_factory=Headings)
     _read: dict[bytes, Block] = field(default_factory=dict[bytes, Block])
+    _lines: dict[bytes, bool] = field(default_factory=dict[bytes, bool])
 
     def is_marked(self, content: bytes) -> bool:
         """Return whether a state is in the dialect with marked headings."""
@@ -117,7 +118,7 @@ class Dialects:
             content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         body = _FRONT_MATTER.sub(b"", content, 1)
         marked = self.is_marked(body)
-        starts = [found.start() for found in (_MARKED if marked else _FLAT).finditer(body)]
+        starts = [found.start() for found in (_MARKED if marked else _FLAT).finditer(body) if marked or self._begins(found[0])]
         read = self._read
         for start, end in zip([0, *starts], [*starts, len(body)], strict=True):
             if start == end:
@@ -127,6 +128,15 @@ class Dialects:
             if block is None:
                 block = read[raw] = self._block(raw.decode("utf-8", "replace"), marked)
             yield raw, block
+
+    def _begins(self, line: bytes) -> bool:
+        """Whether a line without marks heads an article, rather than speaking of some ("Articles en bois")."""
+        begins = self._lines.get(line)
+        if begins is None:
+            bare = inline(line.decode("utf-8", "replace"))[0].strip(_QUOTES)
+            article = self.jurisdiction.article.match(bare)
+            begins = self._lines[line] = line.startswith(b"#") or bool(article and NUMBER.match(bare[article.end() :]))
+        return begins
 
     def _block(self, text: str, marked: bool) -> Block:
         first, _, rest = text.partition("\n")
