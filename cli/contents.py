@@ -1,6 +1,7 @@
 """The contents of an act or a section, and the list of the acts, as trees and lines."""
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime
 from typing import Any
 
 from rich.text import Text
@@ -9,24 +10,32 @@ from cli.language import localised, number_of
 from cli.named import BY_ID, Named
 from cli.output import out, say
 from cypher.graph import Graph, Row
-from schema.errors import BadQuery
+from schema.errors import BadQuery, NotFound
 from schema.identifiers import act_of
+from search.in_time.act_on_day import ActOnDay
 
 Tree = dict[str, Any]
 _ARTICLES = {True: "{n} article", False: "{n} articles"}
 
 
-def contents_of(graph: Graph, name: Named, depth: int) -> Tree:
+def contents_of(graph: Graph, name: Named, depth: int, day: date | None = None) -> Tree:
     """Return what stands in an act or a section, down to a depth, each part with the number of articles in it.
 
+    Args:
+        day: the day whose contents are listed; without one, those of the present law.
+
     Raises:
-        BadQuery: an article is named, in which nothing stands.
+        BadQuery: an article is named, in which nothing stands; or the day lies outside the days whose law is loaded.
+        NotFound: the section was not there that day.
     """
     label, id = name
     (row,) = graph.rows(BY_ID[label], ids=[id])
     if label == "Article":
         raise BadQuery(localised("{number} is an article, which has no parts (lexgraph show prints it)", number=row["number"]))
     held = [act_of(id)] if label == "Act" else [row["act_id"]]
+    (act,) = graph.rows("acts_by_id", ids=held)
+    if day is not None or act["known_from"]:
+        return _on_day(graph, act, name, depth, day)
     below: dict[str, list[tuple[str, Row]]] = {}
     for kind, statement in (("Section", "sections_of_acts"), ("Article", "articles_of_acts")):
         for part in graph.rows(statement, ids=held):
@@ -38,6 +47,26 @@ def contents_of(graph: Graph, name: Named, depth: int) -> Tree:
         return _node(row, label, made if depth else [], sum(part["articles"] for part in made) if label != "Article" else 1)
 
     return tree(label, row, depth)
+
+
+def _on_day(graph: Graph, act: Row, name: Named, depth: int, day: date | None) -> Tree:
+    known_from, known_to = act["known_from"], act["known_to"]
+    if day and known_from and not known_from <= day <= max(known_to or date.max, datetime.now(UTC).date()):
+        raise BadQuery(
+            localised("{day} lies outside the law that is loaded: from {start} to {end}", day=day, start=known_from, end=known_to)
+        )
+    shown = day or act["updated"]
+    stood = ActOnDay.of(graph, act["id"], shown)
+    label, id = name
+    if label == "Section" and id not in stood.parts:
+        raise NotFound(localised("{id} was not there on {day}", id=id, day=shown))
+
+    def tree(label: str, id: str, depth: int) -> Tree:
+        row: Row = act if label == "Act" else {"id": id, "number": stood.parts[id].number, "heading": stood.parts[id].heading}
+        made = [tree(part.label, part.id, depth - 1) for part in stood.below(id)] if label != "Article" else []
+        return _node(row, label, made if depth else [], sum(part["articles"] for part in made) if label != "Article" else 1)
+
+    return tree(label, id, depth) | ({"on": day} if day else {})
 
 
 def _node(row: Row, label: str, parts: list[Tree], articles: int) -> Tree:

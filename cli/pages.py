@@ -100,10 +100,28 @@ def day_in_words(day: date) -> str:
 def _missing_text(page: Page) -> str:
     """Return what stands in the place of a text that is not known: another day's is never shown for it."""
     day = day_in_words(page["on"])
+    if page["text_of_day"] == TextOfDay.OUTSIDE.value:
+        start, end = day_in_words(page["known_from"]), day_in_words(page["known_to"])
+        return localised("{day} lies outside the law that is loaded: from {start} to {end}", day=day, start=start, end=end)
+    if page["text_of_day"] == TextOfDay.NONE.value:
+        return localised("Not in force on {day}.", day=day) + "".join(f"\n{line}" for line in _in_time(page))
     if page["valid_from"] is None and page["valid_to"] is None:
         return localised("No wording in force on {day} is known.", day=day)
     known = localised("The text in force on {day} is not known here: the source gives its dates alone.", day=day)
     return known + (localised("\nThe publisher has it at the address above.") if page["url"] else "")
+
+
+def _in_time(page: Page) -> Iterator[str]:
+    """Yield the days of the wordings before and after a day on which none was in force."""
+    if before := page["wording_before"]:
+        yield localised("The wording before: until {day}", day=day_in_words(before["valid_to"]))
+    if after := page["wording_after"]:
+        yield localised("The wording after: since {day}", day=day_in_words(after["valid_from"]))
+
+
+def _renumbered(other: Page) -> str:
+    told = {"from": "before {day}: article {number}", "to": "since {day}: article {number}"}
+    return localised(told[other["side"]], day=day_in_words(other["on"]), number=other["number"])
 
 
 def _lists(page: Page) -> Iterator[tuple[str, list[Text]]]:
@@ -117,7 +135,15 @@ def _lists(page: Page) -> Iterator[tuple[str, list[Text]]]:
         headings = (localised("Cites, as it reads today"), localised("Cites outside the graph, as it reads today"))
     else:
         headings = (localised("Cites"), localised("Cites outside the graph"))
-    named = ((localised("Relations"), relations), (headings[0], cites), (headings[1], outside))
+    in_text = [Text(" ".join(found["words"].split())) for found in page.get("cites_in_text", ())]
+    renumbered = [Text(_renumbered(other)) for other in page.get("renumbered", ())]
+    named = (
+        (localised("The same text under other numbers"), renumbered),
+        (localised("Relations"), relations),
+        (localised("Cites"), in_text),
+        (headings[0], cites),
+        (headings[1], outside),
+    )
     for heading, lines in (*named, (localised("Cited by ({n})", n=len(cited_by)), cited_by)):
         if lines:
             yield heading, lines

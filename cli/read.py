@@ -46,6 +46,9 @@ def contents(
     context: typer.Context,
     name: Annotated[list[str] | None, typer.Argument(help="An act or a section. Without any, the acts are listed.")] = None,
     depth: Annotated[int, typer.Option(min=0, help="Levels to go down.")] = 2,
+    on: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="<date>", help="The contents on this day (YYYY-MM-DD).")
+    ] = None,
     act: Annotated[str | None, typer.Option(help="The act that has it: its identifier or title.")] = None,
     json_: Json = False,
 ) -> None:
@@ -55,7 +58,8 @@ def contents(
 
     home, words = Home.of(context), " ".join(name or ())
     with home.graph() as graph:
-        listed = contents_of(graph, named(graph, home.index(graph), words, act), depth) if name else acts_of(graph)
+        day = on.date() if on else None
+        listed = contents_of(graph, named(graph, home.index(graph), words, act), depth, day) if name else acts_of(graph)
     if json_:
         say_json(listed)
     else:

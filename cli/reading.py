@@ -4,13 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from citations.find import find_references
+from citations.reference import Context
 from citations.resolve import number_order
 from cli.named import BY_ID, Named
 from cypher.graph import Graph, Row
 from schema.errors import NotFound
 from schema.publishers import act_url, article_url, outside_url, section_url, wording_url
-from schema.wordings import TextOfDay, text_of_day
+from schema.wordings import Days, TextOfDay, text_of_day
 from search.corpus.corpus import Corpus
+from search.in_time.act_on_day import ActOnDay
 
 Page = dict[str, Any]
 _NEIGHBOURS = {"previous": -1, "next": 1}
@@ -40,20 +43,70 @@ def page_of(graph: Graph, corpus: Corpus, name: Named, day: date | None = None) 
     beside = {side: _neighbour(graph, corpus.beside(id, step)) for side, step in _NEIGHBOURS.items()}
     page |= {"url": article_url(act, row, wordings), "text": row["text"], "wordings": [_wording(act, w) for w in wordings]}
     page |= beside | {"cites": _cites(graph, corpus, id), "cites_outside": _cites_outside(graph, id)}
-    return page if day is None else page | on_day(day, row, wordings, page)
+    page |= {"renumbered": _renumberings(graph, id)}
+    if day is None:
+        return page
+    page |= on_day(day, row, wordings, page, (act["known_from"], act["known_to"]))
+    return page | _around_on_day(graph, act, id, day, page) if act["known_from"] else page
 
 
-def on_day(day: date, article: Row, wordings: Sequence[Row], page: Mapping[str, Any]) -> Page:
-    """Return what an article's page has otherwise on a day: that day's text, or none where it is not known."""
+def on_day(day: date, article: Row, wordings: Sequence[Row], page: Mapping[str, Any], known: Days = (None, None)) -> Page:
+    """Return what an article's page has otherwise on a day: that day's text, or none where it is not known.
+
+    Args:
+        known: first and last day whose law the source of the act has.
+    """
     others = [((w["valid_from"], w["valid_to"]), w["text"] or "") for w in wordings]
-    state, place = text_of_day(day, (article["valid_from"], article["valid_to"]), others)
+    state, place = text_of_day(day, (article["valid_from"], article["valid_to"]), others, known)
     told: Page = {"on": day, "text_of_day": state.value}
+    if state in (TextOfDay.NONE, TextOfDay.OUTSIDE):
+        told |= {"known_from": known[0], "known_to": known[1], **_beside_in_time(day, article, wordings)}
     if state is TextOfDay.SAME:
         return told
     days: Page = {"status": None, "valid_from": None, "valid_to": None, "url": None}
     if place is not None:
         days = {key: page["wordings"][place][key] for key in days}
     return told | days | {"text": wordings[place]["text"] if place is not None and state is TextOfDay.OTHER else None}
+
+
+def _beside_in_time(day: date, article: Row, wordings: Sequence[Row]) -> Page:
+    """Return the days of the wordings before and after a day on which none was in force."""
+    days = sorted((w["valid_from"] or date.min, w["valid_to"] or date.max) for w in (article, *wordings))
+    earlier = [run for run in days if run[1] <= day][-1:]
+    later = [run for run in days if run[0] > day][:1]
+    kept = {"wording_before": earlier, "wording_after": later}
+    return {side: {"valid_from": run[0][0], "valid_to": run[0][1]} if run else None for side, run in kept.items()}
+
+
+def _around_on_day(graph: Graph, act: Row, id: str, day: date, page: Page) -> Page:
+    """Return the place of an article on a day, its neighbours, and what the text of that day cites."""
+    stood = ActOnDay.of(graph, act["id"], day)
+    if id not in stood.parts:
+        return {"previous": None, "next": None}
+    before, after = stood.beside(id)
+    around: Page = {"path": [{"id": step, "heading": heading} for step, heading in stood.path_above(id)]}
+    for side, part in (("previous", before), ("next", after)):
+        around[side] = None if part is None else {"id": part.id, "number": part.number}
+    if page["text_of_day"] == TextOfDay.OTHER.value:
+        around |= {"cites": [], "cites_outside": [], "cites_in_text": _in_text(act, id, page["text"] or "")}
+    return around
+
+
+def _in_text(act: Row, id: str, text: str) -> list[Page]:
+    """Return what a text cites, as it names it."""
+    context = Context(act["jurisdiction"], act["id"], article=id)
+    return [{"words": found.text, "target": found.target} for found in find_references(text, context)]
+
+
+def _renumberings(graph: Graph, id: str) -> list[Page]:
+    """Return the articles that an article's text came from and went to, by day."""
+    kept = {"from": "renumberings_into", "to": "renumberings"}
+    rows = [(side, row) for side, statement in kept.items() for row in graph.rows(statement, ids=[id])]
+    found = [
+        {"side": side, "id": row["other"], "number": row["number"], "on": row["on"], "similarity": row["similarity"]}
+        for side, row in rows
+    ]
+    return sorted(found, key=lambda other: (other["on"], other["side"]))
 
 
 def _path_above(graph: Graph, corpus: Corpus, id: str) -> list[Page]:

@@ -57,6 +57,11 @@ MATCH (a:Article)-[r:RENUMBERED_TO]->(b:Article) WHERE b.id IN $ids
 RETURN b.id AS id, a.id AS other, a.number AS number, {{RENUMBERED_TO r}}
 ORDER BY id, other;
 
+// name: renumberings_of_acts
+MATCH (a:Article)-[r:RENUMBERED_TO]->(b:Article) WHERE a.act_id IN $ids
+RETURN a.id AS id, b.id AS other, b.number AS number, {{RENUMBERED_TO r}}
+ORDER BY id, other;
+
 // name: wording_days
 MATCH (w:Wording) RETURN w.article_id AS article_id, w.valid_from AS valid_from, w.valid_to AS valid_to;
 

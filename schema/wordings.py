@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from enum import Enum
 
 Days = tuple[date | None, date | None]
@@ -18,6 +18,10 @@ class TextOfDay(Enum):
     """Another text was in force, and the graph has it."""
     UNKNOWN = "unknown"
     """Another text was in force, of which the graph has the dates alone; or no wording is known of that day."""
+    NONE = "none"
+    """The article was not in force that day: its source has the law of that day, and the article is not in it."""
+    OUTSIDE = "outside"
+    """The day lies outside the days whose law its source has."""
 
 
 def in_force_on(day: date, wordings: Sequence[Days]) -> int | None:
@@ -30,17 +34,22 @@ def in_force_on(day: date, wordings: Sequence[Days]) -> int | None:
     return max(holding, key=lambda n: (wordings[n][0] or date.min, -n), default=None)
 
 
-def text_of_day(day: date, present: Days, others: Sequence[tuple[Days, str]]) -> tuple[TextOfDay, int | None]:
+def text_of_day(
+    day: date, present: Days, others: Sequence[tuple[Days, str]], known: Days = (None, None)
+) -> tuple[TextOfDay, int | None]:
     """Return how the present text stands to that of a day, and the place of that day's wording among the others.
 
     Args:
         day: the day that is asked about.
         present: days of the wording that the graph keeps as the article's own.
         others: days and text ("" where it is not known) of its other wordings.
+        known: first and last day whose law the source has (`Act.known_from`, `Act.known_to`); without them, it has one law alone.
     """
+    if known[0] and not known[0] <= day <= max(known[1] or date.max, datetime.now(UTC).date()):
+        return TextOfDay.OUTSIDE, None
     place = in_force_on(day, [present, *(days for days, _ in others)])
     if place is None:
-        return TextOfDay.UNKNOWN, None
+        return (TextOfDay.NONE if known[0] else TextOfDay.UNKNOWN), None
     if place == 0:
         return TextOfDay.SAME, None
     return (TextOfDay.OTHER if others[place - 1][1] else TextOfDay.UNKNOWN), place - 1
