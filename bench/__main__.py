@@ -30,6 +30,18 @@ def ingest(json_: Json = False) -> None:
 
 
 @app.command()
+def history(
+    data: Annotated[Path, typer.Option(help="Folder of the archives of law.")] = DATA,
+    sample: Annotated[int, typer.Option(min=1, help="States to compare with the git objects.")] = 300,
+    json_: Json = False,
+) -> None:
+    """Ingest 16 French codes with their history; then again, then with one commit more."""
+    from bench.history import measure
+
+    report(measure(data, sample), as_json=json_)
+
+
+@app.command()
 def search(json_: Json = False) -> None:
     """Search the demo's home, beside the bare parts of a hybrid search."""
     from bench.search import measure

@@ -10,7 +10,7 @@ from rich.text import Text
 from cli.language import localised
 from cli.named import Named
 from cli.output import out, say
-from cli.pages import day_in_words, in_force
+from cli.pages import NUMBERED, day_in_words, in_force
 from cypher.graph import Graph, Row
 from schema.errors import BadQuery, NotFound
 from schema.wordings import Days, TextOfDay, text_of_day
@@ -19,6 +19,7 @@ from search.in_time.difference import difference
 
 Found = dict[str, Any]
 _MARKS = {"same": ("", ""), "deleted": ("[-", "-]"), "inserted": ("{+", "+}")}
+_KINDS = {"new": "new", "repealed": "repealed", "reworded": "reworded", "renumbered": "renumbered"}
 _STYLES = {"same": "", "deleted": "red strike", "inserted": "green"}
 
 
@@ -64,8 +65,7 @@ def show_history(found: Mapping[str, Any]) -> None:
         )
         for paragraph in (wording["text"] or localised("The source gives its dates alone.")).split("\n"):
             say(f"  {paragraph}")
-    lines = {"from": "before {day}: article {number}", "to": "since {day}: article {number}"}
-    for side, line in lines.items():
+    for side, line in NUMBERED.items():
         for other in found["renumbered"][side]:
             say("")
             say(localised(line, day=day_in_words(other["on"]), number=other["number"]))
@@ -136,9 +136,8 @@ def changes_of(graph: Graph, act: str, start: date, end: date) -> Found:
 def show_changes(found: Mapping[str, Any]) -> None:
     """Print the changes of an act, one article a line."""
     out.print(Text(f"{found['title']}: {day_in_words(found['from'])} → {day_in_words(found['to'])}", "bold"))
-    told = {"new": "new", "repealed": "repealed", "reworded": "reworded", "renumbered": "renumbered"}
     for change in found["changes"]:
         went = f" → {change['renumbered_to'].rpartition('/')[2]}" if change["renumbered_to"] else ""
-        say(f"{change['number']}  {localised(told[change['kind']])}{went}")
+        say(f"{change['number']}  {localised(_KINDS[change['kind']])}{went}")
     if not found["changes"]:
         say(localised("Nothing changed."))

@@ -17,6 +17,8 @@ FEW = 12
 _WIDEST = 100
 """Columns of a text: longer lines are hard to read."""
 _BESIDE = {"previous": "before: {number}", "next": "after: {number}"}
+NUMBERED = {"from": "before {day}: article {number}", "to": "since {day}: article {number}"}
+"""An article under its old and its new number."""
 _RELATIONS = {
     "TRANSPOSES": ("transposes {act}", "transposed by {act}"),
     "AMENDS": ("amends {act}", "amended by {act}"),
@@ -120,8 +122,7 @@ def _in_time(page: Page) -> Iterator[str]:
 
 
 def _renumbered(other: Page) -> str:
-    told = {"from": "before {day}: article {number}", "to": "since {day}: article {number}"}
-    return localised(told[other["side"]], day=day_in_words(other["on"]), number=other["number"])
+    return localised(NUMBERED[other["side"]], day=day_in_words(other["on"]), number=other["number"])
 
 
 def _lists(page: Page) -> Iterator[tuple[str, list[Text]]]:

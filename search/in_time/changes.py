@@ -1,4 +1,4 @@
-"""What became of the articles of an act between two days, and of one article since it began."""
+"""Changes of the articles of an act between two days, and of one article since it began."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -49,7 +49,7 @@ def localised_messages() -> dict[str, str]:
                 if isinstance(words, ast.Name) and words.id in tables:
                     words = tables[words.id]
                 found |= dict.fromkeys(messages(words), path.name) if isinstance(words, ast.Constant | ast.Dict) else {}
-        for name in ("_LISTS", "_VIEWS", "_RELATIONS", "_BESIDE"):
+        for name in ("_LISTS", "_VIEWS", "_RELATIONS", "_BESIDE", "_KINDS", "NUMBERED"):
             table = tables.get(name)
             for value in table.values if isinstance(table, ast.Dict) else ():
                 found |= dict.fromkeys(messages(value), path.name)
