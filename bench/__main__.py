@@ -68,6 +68,19 @@ def api(
 
 
 @app.command()
+def in_time(
+    development: Annotated[
+        bool, typer.Option("--development", help="Ask the half of the questions that is for choosing.")
+    ] = False,
+    json_: Json = False,
+) -> None:
+    """Search a history of law on the days of its wordings, beside searches without a day and over all wordings."""
+    from bench.in_time import measure
+
+    report(measure(development=development), as_json=json_)
+
+
+@app.command()
 def corpus(
     data: Annotated[Path, typer.Option(help="Folder of the archives of law.")] = DATA, quick: Quick = False, json_: Json = False
 ) -> None:

@@ -26,6 +26,7 @@ def search(  # noqa: PLR0913 (options)
         str | None, typer.Option(help='Only articles below this section: identifier, or "titre II du code rural".')
     ] = None,
     in_force_on: Annotated[str | None, typer.Option(help="Only articles in force on this day (YYYY-MM-DD).")] = None,
+    across_time: Annotated[bool, typer.Option("--across-time", help="Search every wording the law ever had.")] = False,
     kind: Kind = None,
     jurisdiction: Jurisdiction = None,
     first: Annotated[int, typer.Option(min=1, max=1000, help="Number of articles to show.")] = 10,
@@ -41,7 +42,7 @@ def search(  # noqa: PLR0913 (options)
     from cli.hit_lines import show_hits
     from cli.hits import described_search, read_filter
 
-    only = read_filter(act, section, in_force_on, kind, jurisdiction)
+    only = read_filter(act, section, in_force_on, kind, jurisdiction, across_time=across_time)
     hits, lost, notes = described_search(Home.of(context), " ".join(query), mode, only, first=first, pooled=pooling)
     for name in lost:
         warn(localised("lexgraph: {name} did not answer; the other lists rank alone", name=translated(name)))

@@ -79,7 +79,9 @@ def _nothing_matches(only: Filter) -> str:
         "kind": localised("kind"),
         "jurisdiction": localised("jurisdiction"),
     }
-    conditions = ", ".join(f"{named[name]} {value}" for name, value in asdict(only).items() if value is not None)
+    conditions = ", ".join(
+        f"{named[name]} {value}" for name, value in asdict(only).items() if name in named and value is not None
+    )
     return (
         localised("No article matches ({conditions}).", conditions=conditions) if conditions else localised("No article matches.")
     )
@@ -124,12 +126,20 @@ def _reasons(hit: Described, ids: bool) -> Iterator[str]:
     if hit.get("text_of_day") == TextOfDay.UNKNOWN.value:
         yield localised("text of {day} not known; today's is shown", day=day_in_words(hit["on"]))
     elif hit.get("text_of_day") == TextOfDay.OTHER.value:
-        yield localised("text of {day}", day=day_in_words(hit["on"]))
+        yield _while_in_force(hit)
     if ids:
         yield hit["id"]
     yield from _places(hit["places"])
     if hit["matched"]:
         yield localised("words: {words}", words=", ".join(hit["matched"]))
+
+
+def _while_in_force(hit: Described) -> str:
+    """Return the days of the wording that is shown."""
+    start, end = (None if hit[name] is None else day_in_words(hit[name]) for name in ("valid_from", "valid_to"))
+    if start and end:
+        return localised("text in force from {start} until {end}", start=start, end=end)
+    return localised("text in force until {end}", end=end) if end else localised("text in force from {start}", start=start or "?")
 
 
 def _places(places: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

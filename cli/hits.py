@@ -14,7 +14,7 @@ from schema.errors import BadQuery
 from schema.filter import Filter
 from schema.publishers import article_url
 from schema.records import Act
-from schema.wordings import TextOfDay, text_of_day
+from schema.wordings import TextOfDay, text_of_day, value_on
 from search.acts.similar import SimilarActs
 from search.acts.views import open_act_texts
 from search.modes import Mode
@@ -27,14 +27,22 @@ _ACTS = {True: "{n} act", False: "{n} acts"}
 _MOST_TITLES = 4
 
 
-def read_filter(act: str | None, section: str | None, day: str | None, kind: str | None, jurisdiction: str | None) -> Filter:
+def read_filter(
+    act: str | None,
+    section: str | None,
+    day: str | None,
+    kind: str | None,
+    jurisdiction: str | None,
+    *,
+    across_time: bool = False,
+) -> Filter:
     """Return the filter that options name.
 
     Raises:
         BadQuery: the day is none.
     """
     try:
-        return Filter(act, section, date.fromisoformat(day) if day else None, kind, jurisdiction)
+        return Filter(act, section, date.fromisoformat(day) if day else None, kind, jurisdiction, across_time)
     except ValueError:
         raise BadQuery(f"not a date: {day!r} (write YYYY-MM-DD)") from None
 
@@ -49,7 +57,7 @@ def described_search(
         retriever = Retriever(index, model, max_query_characters=home.settings.max_query_characters)
         hits = retriever.search(query, mode, filter=only, first=first, pooled=pooled)
         understood = hits.understood
-        described = described_hits(graph, retriever, hits, understood.words or query, only.in_force_on)
+        described = described_hits(graph, retriever, hits, understood.words or query)
         notes = [*([outside(retriever.index.vocabulary.acts)] if hits.probably_outside else []), *understood.notes()]
         return described, [LOST[name] for name in hits.degraded], notes
 
@@ -64,24 +72,22 @@ def outside(acts: Sequence[Act]) -> str:
     return localised("Probably outside the law that is loaded ({acts}: {titles})", acts=counted, titles=titles)
 
 
-def described_hits(
-    graph: Graph, retriever: Retriever, hits: Sequence[Hit], query: str, day: date | None = None
-) -> list[dict[str, Any]]:
+def described_hits(graph: Graph, retriever: Retriever, hits: Sequence[Hit], query: str) -> list[dict[str, Any]]:
     """Return hits with what a person wants to see of each: number, path of headings, snippet, reasons.
 
     Args:
         graph: where numbers, headings and texts come from.
         retriever: what found the hits.
-        hits: articles, best first.
+        hits: articles, best first; one that another wording than the present answers for says how the text that is shown
+            stands to it (`schema.wordings.TextOfDay`).
         query: words that are marked.
-        day: the day of the filter; each hit then says how its text stands to that of the day (`schema.wordings.TextOfDay`).
     """
     corpus = retriever.index.corpus
     passages = retriever.highlights(query, [hit.id for hit in hits])
     articles: dict[str, Row] = {row["id"]: row for row in graph.rows("articles_by_id", ids=[hit.id for hit in hits])}
-    paths = {hit.id: corpus.path_ids(int(corpus.article_parent[hit.position])) for hit in hits}
+    paths = {hit.id: corpus.path_ids(corpus.parent_on(hit.position, hit.day)) for hit in hits}
     sections = sorted({section for path in paths.values() for section in path[1:]})
-    headings = {row["id"]: row["heading"] for row in graph.rows("sections_by_id", ids=sections)} if sections else {}
+    headings = {row["id"]: row for row in graph.rows("sections_by_id", ids=sections)} if sections else {}
     acts = {row["id"]: row for row in graph.rows("acts_by_id", ids=sorted({path[0] for path in paths.values()}))}
     wordings: dict[str, list[Row]] = {}
     for wording in graph.rows("wordings", ids=[hit.id for hit in hits]):
@@ -90,7 +96,7 @@ def described_hits(
     for rank, hit in enumerate(hits, 1):
         row, others = articles[hit.id], wordings.get(hit.id, [])
         act, *above = paths[hit.id]
-        state, text = _on_day(day, row, others)
+        state, text, days = _on_day(hit.day, row, others)
         own = passages.get(hit.id) if text == row["text"] else None
         shown = own or snippet(text, query, row["language"])
         described.append(
@@ -101,25 +107,33 @@ def described_hits(
                 "score": hit.score,
                 "act": act,
                 "section": paths[hit.id][-1],
-                "path": [acts[act]["title"], *(headings[section] for section in above)],
+                "path": [acts[act]["title"], *(_heading(headings[section], hit.day) for section in above)],
                 "url": article_url(acts[act], row, others),
                 "snippet": shown.text,
                 "marks": [list(mark) for mark in shown.marks],
                 "matched": list(shown.words),
                 "places": {name: {"rank": place.rank, "score": place.score} for name, place in hit.places.items()},
-                **({} if day is None else {"on": day, "text_of_day": state}),
+                **days,
+                **({} if hit.day is None else {"on": hit.day, "text_of_day": state}),
             }
         )
     return described
 
 
-def _on_day(day: date | None, article: Row, wordings: Sequence[Row]) -> tuple[str, str]:
-    """Return how the text that is shown of an article stands to that of a day, and the text."""
-    if day is None:
-        return "", article["text"]
-    others = [((w["valid_from"], w["valid_to"]), w["text"] or "") for w in wordings]
-    state, place = text_of_day(day, (article["valid_from"], article["valid_to"]), others)
-    return state.value, others[place][1] if state is TextOfDay.OTHER and place is not None else article["text"]
+def _heading(section: Row, day: date | None) -> str:
+    """Return the heading that a section bore on a day."""
+    return (value_on(day, section["stays"] or ()) if day else None) or section["heading"]
+
+
+def _on_day(day: date | None, article: Row, wordings: Sequence[Row]) -> tuple[str, str, Row]:
+    """Return how the text that is shown of an article stands to that of a day, the text, and the days that it was in force."""
+    shown, state = article, None
+    if day is not None:
+        others = [((w["valid_from"], w["valid_to"]), w["text"] or "") for w in wordings]
+        state, place = text_of_day(day, (article["valid_from"], article["valid_to"]), others)
+        shown = wordings[place] if state is TextOfDay.OTHER and place is not None else article
+    days = {name: shown[name] for name in ("valid_from", "valid_to")}
+    return "" if state is None else state.value, shown["text"], days
 
 
 def described_acts(home: Path, graph: Graph, law: str, act: str, **only: Any) -> list[dict[str, Any]]:

@@ -62,8 +62,12 @@ MATCH (a:Article)-[r:RENUMBERED_TO]->(b:Article) WHERE a.act_id IN $ids
 RETURN a.id AS id, b.id AS other, b.number AS number, {{RENUMBERED_TO r}}
 ORDER BY id, other;
 
-// name: wording_days
-MATCH (w:Wording) RETURN w.article_id AS article_id, w.valid_from AS valid_from, w.valid_to AS valid_to;
+// name: known_wordings
+// Empty where the text of no other wording is known.
+MATCH (w:Wording) WHERE w.text <> '' RETURN w.id AS id LIMIT 1;
+
+// name: corpus_wordings
+MATCH (w:Wording) RETURN w.article_id AS article_id, w.valid_from AS valid_from, w.valid_to AS valid_to, w.text AS text;
 
 // name: act_files
 MATCH (a:Act) RETURN a.id AS id, a.file AS file, a.law_sha256 AS law_sha256, a.tree_sha256 AS tree_sha256 ORDER BY id;
@@ -187,7 +191,7 @@ MATCH (s:Section) RETURN s.id AS id, s.source_ids AS source_ids ORDER BY id;
 MATCH (a:Article)<-[c:CONTAINS]-(p:Act|Section)
 RETURN a.id AS id, a.act_id AS act_id, p.id AS parent_id, c.position AS position, a.number AS number,
        a.heading AS heading, a.text AS text, a.valid_from AS valid_from, a.valid_to AS valid_to,
-       a.authority AS authority;
+       a.authority AS authority, a.stays AS stays;
 
 // name: corpus_sections
 MATCH (s:Section)<-[c:CONTAINS]-(p:Act|Section)

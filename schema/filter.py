@@ -6,13 +6,17 @@ from datetime import date
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which articles may answer: of one act, below one section, in force on one day, of one kind of act or jurisdiction."""
+    """Which articles may answer: of one act, below one section, in force on one day, of one kind of act or jurisdiction.
+
+    Across time, every wording that an article ever had may answer, not the present one alone.
+    """
 
     act: str | None = None
     section: str | None = None
     in_force_on: date | None = None
     kind: str | None = None
     jurisdiction: str | None = None
+    across_time: bool = False
 
 
 def is_present(valid_from: date | None, valid_to: date | None, as_of: date | None) -> bool:

@@ -5,12 +5,15 @@ A ranker that does not answer is left out in one place (`search.ranking.rankers.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 
 import numpy as np
 
 from schema.errors import BadQuery, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
+from search.arrays import Positions
 from search.corpus.corpus import Corpus
+from search.in_time.chosen import best_rows, day_within
 from search.modes import Mode
 from search.query.understanding import Understanding, Understood
 from search.ranking.fusion import DEPTH, emphasis, reordered, top, weighted
@@ -65,14 +68,15 @@ class Retriever:
         self._leading = leading(index.corpus)
         self._headings = HeadingScores(index.corpus, index.vocabulary.headings)
         self._hierarchy = HierarchicalSearch(index.corpus)
-        self._article_words, words = ArticleWords(index.lexical), Words(index.lexical)
+        words = Words(index)
+        self._article_words = ArticleWords(words)
         self._vectors: Vectors | None = None
         self._rankers: list[Ranker] = [words]
         self._evidence: Evidence | None = None
         if model is not None:
             self._evidence = Evidence(index.vocabulary, model.acts)
-            beside_others = Vectors(model)
-            self._vectors = Vectors(model, alone=True, quantised=beside_others.quantised)
+            beside_others = Vectors(model, index.corpus.versions)
+            self._vectors = Vectors(model, index.corpus.versions, alone=True, quantised=beside_others.quantised)
             self._rankers.append(beside_others)
             if model.questions is not None and model.weights.get("questions"):
                 self._rankers.append(Votes(model))
@@ -150,7 +154,9 @@ class Retriever:
         only = self.understanding.filter(filter)
         mask = self.corpus.passing(only)
         understood = self.understanding.understand(query, only, mask)
-        asked = Query(understood.words, only, mask, None if model is None else model.encode, nearest)
+        encode = None if model is None else model.encode
+        law = None if self.index.history is None else self.index.history.asked(only)
+        asked = Query(understood.words, only, mask, encode, nearest, law)
         ranking = self._ranked(asked, mode, pooled) if understood.words else self._nothing({})
         return self._with_named(ranking, understood)
 
@@ -221,18 +227,30 @@ class Retriever:
         """Return the ranking pooled, its head in the order that words and headings give it."""
         tokens = query_tokens(query.text, self.index.languages)
         lists = dict(ranking.lists)
-        pooled = self._pooling(fused, pooling)
+        pool = self._pooling if query.law is None else query.law.pooling
+        pooled = pool(fused, pooling)
         head = top(pooled, HEAD)
         sharp = fused.copy()
         for name in sorted(lists.keys() & LEXICAL_WEIGHTS.keys()):
             sharp += np.float32(FIRST_BY_WORDS / max(len(tokens), 1)) * emphasis(lists[name].comparable)
-        headed = self._headings(tokens)
-        said = self._pooling.at(head, sharp, pooling)
+        headed = self._headings(tokens, None if query.law is None else query.law.parents)
+        said = pool.at(head, sharp, pooling)
         said += np.float32(SAID_BY_HEADING) * np.square(headed[head]) + self._leading[head]
         scores = reordered(pooled, head, said)
         if headed.any():
             lists["heading"] = query.ranked(np.where(headed > 0, headed, np.float32(-np.inf)))
         return replace(ranking, scores=scores + np.float32(SAID_IN_FULL) * (headed > IN_FULL), lists=lists)
+
+    def _days(self, ranking: Ranking, page: Positions, filter: Filter) -> list[date | None]:
+        """Return a day of the wording that answers, of each article: the filter's, or one of the wording that ranked it."""
+        if not filter.across_time:
+            return [filter.in_force_on] * len(page)
+        ranked = ranking.lists.get("bm25")
+        if self.index.history is None or ranked is None:
+            return [None] * len(page)
+        others = self.index.history.scores(query_tokens(ranking.understood.words, self.index.languages))
+        rows = best_rows(self.corpus, page, ranked.scores, others)
+        return [None if row is None else day_within(self.corpus, row) for row in rows]
 
     def search(
         self,
@@ -269,8 +287,9 @@ class Retriever:
                 position,
                 float(scores[position]),
                 {name: found[i] for name, found in places.items() if found[i] is not None},  # pyright: ignore[reportArgumentType]
+                day,
             )
-            for i, position in enumerate(page.tolist())
+            for i, (position, day) in enumerate(zip(page.tolist(), self._days(ranking, page, filter), strict=True))
         )
         scope = None if self.model is None else self.model.scope
         threshold = 0.0 if scope is None else scope.threshold

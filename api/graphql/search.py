@@ -58,9 +58,11 @@ class SearchFilter:
     kind: str | None = strawberry.field(default=None, description="Of acts of this kind, as `code` or `directive`.")
     jurisdiction: str | None = strawberry.field(default=None, description="Of this jurisdiction, as `fr` or `eu`.")
 
+    across_time: bool = strawberry.field(default=False, description="Every wording the law ever had may answer.")
+
     def chosen(self) -> Filter:
         """Return the filter of the search."""
-        return Filter(self.act, self.section, self.in_force_on, self.kind, self.jurisdiction)
+        return Filter(self.act, self.section, self.in_force_on, self.kind, self.jurisdiction, self.across_time)
 
 
 @graphql_type
@@ -199,7 +201,7 @@ async def answer(
             node=article_of(row),
             places=_places(hit),
             query=words,
-            day=only.in_force_on,
+            day=hit.day,
             highlights=highlights,
             budget=reading.budget,
         )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gnn.encoders.joined import JoinedEncoder, joined
 from gnn.encoders.lsa import Lsa
@@ -27,7 +28,8 @@ from search.corpus.tree import act_means, group_sums, sums_below
 from search.text.words import tokenised
 
 ARRAYS = ("articles", "sections", "acts", "bias")
-FEATURES = "features.npy"
+_FEATURES = "features"
+FEATURES = f"{_FEATURES}.npy"
 NAMES = "ids.json"
 _LAW = "law-"
 _ENCODED_AT_ONCE = 256
@@ -65,7 +67,7 @@ def extend(model: Path, corpus: Corpus, text: CorpusText, *, advance: Advance = 
     folder = law_folder(model, corpus.sha256)
     if card["corpus_sha256"] == corpus.sha256 or not can_extend(model):
         return Extended([], [])
-    if folder.is_dir():
+    if (folder / FEATURES).exists():
         return Extended(**json.loads((folder / NAMES).read_text("utf-8")))
     trained_on = json.loads((model / NAMES).read_text("utf-8"))
     digest = dict(zip(trained_on["articles"], trained_on["texts"], strict=True))
@@ -74,15 +76,24 @@ def extend(model: Path, corpus: Corpus, text: CorpusText, *, advance: Advance = 
     sections = [i for i, id in enumerate(corpus.sections) if id not in trained_sections]
     features = realigned(np.load(model / FEATURES, mmap_mode="r"), trained_on["articles"], corpus.articles)
     if articles:
-        features[articles] = _encode(JoinedEncoder.load(model / "encoder", threads), corpus, text, articles, advance)
+        words, _ = tokenised(corpus, text)
+        passages = [passage(corpus, text, i) for i in articles]
+        encoder = JoinedEncoder.load(model / "encoder", threads)
+        features[articles] = features_of_passages(encoder, [words[i] for i in articles], passages, advance)
     nodes = embedded(model, card["recipe"]["document"], corpus, features)
     arrays = _aligned(model, trained_on, corpus)
     arrays["articles"][articles] = nodes[articles]
     arrays["sections"][sections] = nodes[len(corpus.articles) :][sections]
     arrays["acts"] = act_means(corpus, arrays["articles"])
     changed = Extended([corpus.articles[i] for i in articles], [corpus.sections[i] for i in sections])
-    _keep(folder, arrays, changed)
+    _keep(folder, {**arrays, _FEATURES: features.astype(np.float16)}, changed)
     return changed
+
+
+def features_of_law(model: Path, corpus: Corpus) -> Matrix:
+    """Return float32[n, d]: features of a law's articles, of which a version has embeddings (`extend`)."""
+    law = law_folder(model, corpus.sha256)
+    return np.load((law if law.is_dir() else model) / FEATURES).astype(np.float32)
 
 
 def _aligned(model: Path, trained_on: Mapping[str, Sequence[str]], corpus: Corpus) -> dict[str, Matrix]:
@@ -109,12 +120,14 @@ def embedded(model: Path, options: Mapping[str, Any], corpus: Corpus, features: 
     return tower(np.concatenate([features, sections]), np.concatenate([parents, sections]), edges.edges, edges.kinds)
 
 
-def _keep(folder: Path, arrays: Mapping[str, Matrix], changed: Extended) -> None:
+def _keep(folder: Path, arrays: Mapping[str, npt.NDArray[np.floating]], changed: Extended) -> None:
     try:
         older = sorted(folder.parent.glob(f"{_LAW}*[0-9a-f]"), key=lambda path: path.stat().st_mtime)
+        if folder.is_dir():  # an earlier version of Lexgraph made it, without features
+            shutil.rmtree(folder)
         with whole_folder(folder) as part:
-            for name in ARRAYS:
-                np.save(part / f"{name}.npy", arrays[name])
+            for name, array in arrays.items():
+                np.save(part / f"{name}.npy", array)
             (part / NAMES).write_text(json.dumps(asdict(changed)), "utf-8")
         for law in older[:-1]:  # the one before is still being served
             shutil.rmtree(law, ignore_errors=True)
@@ -122,18 +135,26 @@ def _keep(folder: Path, arrays: Mapping[str, Matrix], changed: Extended) -> None
         raise StorageFull(f"{folder}: {error.strerror}; the model version is unharmed") from None
 
 
-def _encode(encoder: JoinedEncoder, corpus: Corpus, text: CorpusText, positions: Sequence[int], advance: Advance) -> Matrix:
-    """Return float32[positions, d]: features of articles by the encoder of a version, as they were made for its training."""
+def features_of_passages(
+    encoder: JoinedEncoder, words: Sequence[Sequence[str]], passages: Sequence[str], advance: Advance
+) -> Matrix:
+    """Return float32[passages, d]: features of texts by the encoder of a version, as they were made for its training.
+
+    Args:
+        encoder: of the version.
+        words: of each text, with the headings above it.
+        passages: the same texts as a transformer reads them.
+        advance: told of each passage that was encoded.
+    """
     parts: list[Matrix] = []
     for part in encoder.parts:
         if isinstance(part, Lsa):
-            words, _ = tokenised(corpus, text)
-            parts.append(np.stack([part.encode_words(words[i]) for i in positions]))
+            parts.append(np.stack([part.encode_words(each) for each in words]))
             continue
         rows: list[Matrix] = []
-        for start in range(0, len(positions), _ENCODED_AT_ONCE):
-            batch = positions[start : start + _ENCODED_AT_ONCE]
-            rows.append(part.encode_passages([passage(corpus, text, i) for i in batch]))
+        for start in range(0, len(passages), _ENCODED_AT_ONCE):
+            batch = passages[start : start + _ENCODED_AT_ONCE]
+            rows.append(part.encode_passages(batch))
             advance(len(batch))
         parts.append(np.concatenate(rows))
     return joined(parts)

@@ -14,6 +14,7 @@ from gnn.encoders.features import Features
 from gnn.encoders.joined import JoinedEncoder, TowerWeights
 from gnn.model.inductive import ARRAYS, FEATURES, law_folder
 from gnn.model.trained import Trained
+from gnn.model.wordings import wordings_file
 from gnn.recipe import Recipe
 from gnn.versions.shared_folder import SCOPE, model_folder
 from runtime.atomic_folder import whole_folder
@@ -203,6 +204,7 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2) -> VectorM
         weights=card["weights"],
         pooling=PoolingWeights(**card["pooling"]),
         questions=_memory(folder, trained_on, corpus),
+        wordings=_wordings(folder, corpus),
         scope=read_scope(home, id)[0],
     )
 
@@ -218,6 +220,12 @@ def _embeddings(folder: Path, trained_on: Mapping[str, Sequence[str]] | None, co
         arrays[name] = realigned(arrays[name], trained_on[name], ids)
     arrays["bias"] = realigned(arrays["bias"], trained_on["articles"], corpus.articles, -np.inf)
     return arrays
+
+
+def _wordings(folder: Path, corpus: Corpus) -> Matrix | None:
+    """Return the embeddings of the other wordings of a law, memory-mapped; None where there are none."""
+    file = wordings_file(folder, corpus.sha256)
+    return np.asarray(np.load(file, mmap_mode="r")) if file.exists() else None
 
 
 def _memory(folder: Path, trained_on: Mapping[str, Sequence[str]] | None, corpus: Corpus) -> QuestionMemory | None:

@@ -12,6 +12,7 @@ import numpy as np
 from cypher.engines.neo4j_vectors import VectorStore
 from cypher.graph import Graph, Store
 from gnn.model.inductive import can_extend, extend, law_folder
+from gnn.model.wordings import embed_wordings, wordings_file
 from gnn.versions.active import active_id, flip, model_rows
 from gnn.versions.files import load_model, read_card, trained_bound
 from gnn.versions.shared_folder import FOLDER, model_folder, remove_shared
@@ -69,6 +70,7 @@ def is_ready(store: Store, graph: Graph, id: str, corpus_sha256: str) -> bool:
     folder = _need_files(store.home, id)
     trained_on = read_card(store.home, id)["corpus_sha256"]
     here = trained_on == corpus_sha256 or law_folder(folder, corpus_sha256).is_dir() or not can_extend(folder)
+    here &= wordings_file(folder, corpus_sha256).exists() or not can_extend(folder) or not graph.rows("known_wordings")
     return here and (graph.vectors is None or graph.vectors.hold(id, corpus_sha256))
 
 
@@ -102,6 +104,9 @@ def make_ready(
     folder = model_folder(store.home, id)
     with progress("embedding new law", 0) as advance:
         renewed = extend(folder, corpus, text, advance=advance, threads=threads)
+        if can_extend(folder):
+            options = read_card(store.home, id)["recipe"]["document"]
+            embed_wordings(folder, options, corpus, text, advance=advance, threads=threads)
     if graph.vectors is None:
         return len(renewed.articles) + len(renewed.sections)
     model = load_model(store.home, id, corpus, threads)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from schema.errors import NotFound
+from schema.errors import BadQuery, NotFound
 from schema.filter import Filter
 from schema.records import Act
 
@@ -40,6 +40,8 @@ class Corpus:
         valid_from, valid_to: int32[n], days since 1970-01-01 of the wording that is kept; the end is exclusive.
         present: bool[n], whether an article is part of the present law (`schema.filter.is_present`).
         versions: int32[v, 3], article and days of its other wordings, by article.
+        known: bool[v], whether the texts of these are known.
+        stays: int32[s, 4], article, days, and the node that it stood in then, of articles that moved or ended.
         cites: int32[e, 2], pairs of article positions (citing, cited), each once.
         authority: float32[n], PageRank over CITES (`cypher.authority`).
     """
@@ -58,6 +60,8 @@ class Corpus:
     valid_to: Ints
     present: Mask
     versions: Ints
+    known: Mask
+    stays: Ints
     cites: Ints
     authority: npt.NDArray[np.float32]
 
@@ -93,14 +97,31 @@ class Corpus:
         matrix.data[:] = 1
         return matrix
 
-    def below(self, section: int) -> Mask:
-        """Return bool[n]: the articles anywhere below a section."""
+    def parents_on(self, day: date) -> Ints:
+        """Return int32[n]: `article_parent` as it was on a day."""
+        number = days_of(day, NO_START)
+        article, start, end, node = self.stays.T
+        held = (start <= number) & (number < end)
+        parents = self.article_parent.copy()
+        parents[article[held]] = node[held]
+        return parents
+
+    def parent_on(self, article: int, day: date | None) -> int:
+        """Return the node that one article stood in on a day; without one, that of the present law."""
+        number = days_of(day, NO_END)
+        held = (self.stays[:, 0] == article) & (self.stays[:, 1] <= number) & (number < self.stays[:, 2])
+        nodes = self.stays[held, 3] if day is not None else self.stays[:0, 3]
+        return int(nodes[0]) if len(nodes) else int(self.article_parent[article])
+
+    def below(self, section: int, parents: Ints | None = None) -> Mask:
+        """Return bool[n]: the articles anywhere below a section, by `article_parent` or that of another day."""
+        parents = self.article_parent if parents is None else parents
         inside = np.zeros(len(self.sections) + 1, bool)
         inside[section] = True
         for position in range(section + 1, len(self.sections)):  # parents come before their children
             parent = self.section_parent[position]
             inside[position] = parent >= 0 and inside[parent]
-        return inside[np.maximum(self.article_parent, -1)] & (self.article_parent >= 0)
+        return inside[np.maximum(parents, -1)] & (parents >= 0)
 
     def in_force_on(self, day: date) -> Mask:
         """Return bool[n]: the articles in force on a day, in whatever wording."""
@@ -118,6 +139,18 @@ class Corpus:
         np.maximum.at(last, self.versions[:, 0], self.versions[:, 2])
         return first, last
 
+    @cached_property
+    def version_parents(self) -> list[int]:
+        """The node that each row of ``versions`` stood in on its first day."""
+        moved: dict[int, list[tuple[int, int, int]]] = {}
+        for article, start, end, node in self.stays.tolist():
+            moved.setdefault(article, []).append((start, end, node))
+        own = self.article_parent.tolist()
+        return [
+            next((node for first, end, node in moved.get(article, ()) if first <= start < end), own[article])
+            for article, start, _ in self.versions.tolist()
+        ]
+
     def wordings(self, article: int) -> list[tuple[int, int]]:
         """Return the days of every wording of an article."""
         low, high = np.searchsorted(self.versions[:, 0], [article, article + 1]).tolist()
@@ -129,6 +162,7 @@ class Corpus:
 
         Raises:
             NotFound: it names no act or section.
+            BadQuery: it names a day, and all days.
         """
         masks: list[Mask] = []
         if filter.act is not None:
@@ -138,10 +172,13 @@ class Corpus:
         if filter.section is not None:
             if filter.section not in self.section_position:
                 raise NotFound(f"no such section: {filter.section}")
-            masks.append(self.below(self.section_position[filter.section]))
+            parents = None if filter.in_force_on is None else self.parents_on(filter.in_force_on)
+            masks.append(self.below(self.section_position[filter.section], parents))
+        if filter.across_time and filter.in_force_on is not None:
+            raise BadQuery("a search is on a day or across time, not both")
         if filter.in_force_on is not None:
             masks.append(self.in_force_on(filter.in_force_on))
-        elif not self.present.all():
+        elif not filter.across_time and not self.present.all():
             masks.append(self.present)
         for wanted, values in ((filter.kind, self.kinds), (filter.jurisdiction, self.jurisdictions)):
             if wanted is not None:
@@ -218,6 +255,8 @@ _ARRAYS = (
     "valid_to",
     "present",
     "versions",
+    "known",
+    "stays",
     "cites",
     "authority",
 )
@@ -231,6 +270,7 @@ class CorpusText:
         languages: of the acts.
         article_headings: "" where an article has none.
         acts: what the acts are called; their preambles are left out.
+        wordings: texts of the other wordings, by row of `Corpus.versions`; "" where only the days of one are known.
     """
 
     titles: list[str]
@@ -240,6 +280,7 @@ class CorpusText:
     languages: list[str]
     article_headings: list[str]
     acts: list[Act]
+    wordings: list[str]
 
     def digest(self, article: int) -> str:
         """Return a short fingerprint of the words of an article."""

@@ -12,6 +12,7 @@ from schema.filter import is_present
 from schema.identifiers import number_stem
 from schema.labels import UNCITED
 from schema.records import Act
+from schema.wordings import stays
 from search.corpus.corpus import NAMES, NO_END, NO_START, Corpus, CorpusText, Ints, Mask, days_of
 
 
@@ -62,8 +63,8 @@ def _read_corpus(graph: Graph, law: str) -> tuple[Corpus, CorpusText]:
     articles, sections = tree.articles, tree.sections
     position = {row["id"]: i for i, row in enumerate(articles)}
     wordings = sorted(
-        (position[r["article_id"]], days_of(r["valid_from"], NO_START), days_of(r["valid_to"], NO_END))
-        for r in graph.rows("wording_days")
+        (position[r["article_id"]], days_of(r["valid_from"], NO_START), days_of(r["valid_to"], NO_END), r["text"] or "")
+        for r in graph.rows("corpus_wordings")
     )
     pairs = sorted((position[r["article"]], position[r["target"]]) for r in graph.rows("corpus_citations"))
     corpus = Corpus(
@@ -80,11 +81,13 @@ def _read_corpus(graph: Graph, law: str) -> tuple[Corpus, CorpusText]:
         valid_from=np.array([days_of(row["valid_from"], NO_START) for row in articles], np.int32),
         valid_to=np.array([days_of(row["valid_to"], NO_END) for row in articles], np.int32),
         present=_present(acts, articles),
-        versions=np.array(wordings, np.int32).reshape(-1, 3),
+        versions=np.array([days for *days, _ in wordings], np.int32).reshape(-1, 3),
+        known=np.array([words != "" for *_, words in wordings], bool),
+        stays=_stays(acts, sections, articles),
         cites=np.array(pairs, np.int32).reshape(-1, 2),
         authority=np.array([row["authority"] or UNCITED for row in articles], np.float32),
     )
-    return corpus, _text(acts, sections, articles)
+    return corpus, _text(acts, sections, articles, [words for *_, words in wordings])
 
 
 def _present(acts: list[Row], articles: list[Row]) -> Mask:
@@ -92,7 +95,18 @@ def _present(acts: list[Row], articles: list[Row]) -> Mask:
     return np.array([is_present(row["valid_from"], row["valid_to"], as_of[row["act_id"]]) for row in articles], bool)
 
 
-def _text(acts: list[Row], sections: list[Row], articles: list[Row]) -> CorpusText:
+def _stays(acts: list[Row], sections: list[Row], articles: list[Row]) -> Ints:
+    """Return `Corpus.stays`."""
+    node = {act["id"]: -1 - i for i, act in enumerate(acts)} | {section["id"]: i for i, section in enumerate(sections)}
+    found = [
+        (article, days_of(stay.start, NO_START), days_of(stay.end, NO_END), node[stay.value.partition(" ")[2]])
+        for article, row in enumerate(articles)
+        for stay in stays(row["stays"] or ())
+    ]
+    return np.array(found, np.int32).reshape(-1, 4)
+
+
+def _text(acts: list[Row], sections: list[Row], articles: list[Row], wordings: list[str]) -> CorpusText:
     return CorpusText(
         titles=_column(acts, "title"),
         headings=_column(sections, "heading"),
@@ -101,6 +115,7 @@ def _text(acts: list[Row], sections: list[Row], articles: list[Row]) -> CorpusTe
         languages=_column(acts, "language"),
         article_headings=[row["heading"] or "" for row in articles],
         acts=[_named(row) for row in acts],
+        wordings=wordings,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 
 import numpy as np
@@ -23,12 +24,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An article that answers, with its score and its place in each list that it was fused from."""
+    """An article that answers, with its score and its place in each list that it was fused from.
+
+    Attributes:
+        day: a day of the wording that answers; None where that is the present one.
+    """
 
     id: str
     position: int
     score: float
     places: dict[str, Place]
+    day: date | None = None
 
 
 UNASKED = Understood("")

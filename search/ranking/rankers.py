@@ -10,12 +10,14 @@ import numpy.typing as npt
 
 from schema.errors import BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
-from search.corpus.corpus import Corpus, Mask
+from search.corpus.corpus import Corpus, Ints, Mask
+from search.in_time.law_of_day import LawOfDay
 from search.ranking.fusion import standard_scores
 from search.ranking.hits import RankingList, Scores
-from search.text.protocol import Lexical
+from search.text.analysis import query_tokens
+from search.text.index import TextIndex
 from search.vectors.model import Encode, VectorModel
-from search.vectors.quantised import CANDIDATES, QuantisedSearch
+from search.vectors.quantised import QuantisedSearch
 
 TEXT, VECTORS = "text", "vectors"
 """Names of what an answer can lack: the lists of the text index, that of the vectors."""
@@ -32,6 +34,7 @@ class Query:
         mask: bool[n], the articles that pass the filter; None where all do.
         encode: of the model, where there is one.
         nearest: articles that a vector search on a server is asked for.
+        law: that of another day, or of all; None where the present law is searched.
     """
 
     text: str
@@ -39,6 +42,7 @@ class Query:
     mask: Mask | None
     encode: Encode | None
     nearest: int
+    law: LawOfDay | None = None
 
     @cached_property
     def vector(self) -> npt.NDArray[np.float32]:
@@ -85,28 +89,37 @@ def gather(rankers: Sequence[Ranker], query: Query) -> tuple[dict[str, RankingLi
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """BM25 over articles, and over whole sections."""
+    """BM25 over articles and over whole sections, in the wordings of the law that is searched."""
 
-    lexical: Lexical
+    index: TextIndex
     needs: str = TEXT
 
     def ask(self, query: Query) -> Callable[[], Lists]:
         """Rank by words."""
-        return lambda: {name: query.ranked(scores) for name, scores in self.lexical.lists(query.text, query.filter).items()}
+        return lambda: {name: query.ranked(scores) for name, scores in self.lists(query).items()}
+
+    def lists(self, query: Query) -> dict[str, Scores]:
+        """Return the two lists, float32[n] each, whatever the filter leaves out."""
+        lists = self.index.lexical.lists(query.text, query.filter)
+        if query.law is None or self.index.history is None:
+            return lists
+        tokens = query_tokens(query.text, self.index.languages)
+        own = query.law.chosen.ranked(lists["bm25"], self.index.history.scores(tokens))
+        return {"bm25": own, "section": query.law.section_scores(tokens)}
 
 
 @dataclass(frozen=True, eq=False)
 class ArticleWords:
     """BM25 over articles alone; an article without a word of the query is no answer."""
 
-    lexical: Lexical
+    words: Words
     needs: str = TEXT
 
     def ask(self, query: Query) -> Callable[[], Lists]:
         """Rank by words."""
 
         def answer() -> Lists:
-            scores = self.lexical.lists(query.text, query.filter)["bm25"]
+            scores = self.words.lists(query)["bm25"]
             return {"bm25": query.ranked(np.where(scores > 0, scores, np.float32(-np.inf)))}
 
         return answer
@@ -116,37 +129,46 @@ class Vectors:
     """The scaled cosine of embeddings with the query's, and the article's bias.
 
     Args:
+        model: with the embeddings.
+        versions: `Corpus.versions`.
         alone: whether no other list decides: then an article without an embedding is no answer.
         quantised: search over the model's articles, where it was made already.
     """
 
     needs = VECTORS
 
-    def __init__(self, model: VectorModel, *, alone: bool = False, quantised: QuantisedSearch | None = None) -> None:
+    def __init__(
+        self, model: VectorModel, versions: Ints, *, alone: bool = False, quantised: QuantisedSearch | None = None
+    ) -> None:
         self._model = model
         self.quantised = quantised
-        if quantised is None and model.nearest is None and len(model.articles) > 2 * CANDIDATES:
+        if quantised is None and model.nearest is None:
             self.quantised = QuantisedSearch.over(model.articles)
         # Beside other lists an article without an embedding has cosine 0 with any query: they decide on it.
         finite = np.isfinite(model.bias)
         neutral = np.float32(np.median(model.bias[finite])) if finite.any() else np.float32(0)
         self._bias = model.bias if alone else np.where(finite, model.bias, neutral)
+        self._wordings = None if model.wordings is None else QuantisedSearch.over(model.wordings)
+        self._wording_bias = self._bias[versions[:, 0]]
 
     def ask(self, query: Query) -> Callable[[], Lists]:
         """Rank by embeddings; a server begins at once. No list where the query has no embedding."""
         model, vector, bias = self._model, query.vector, self._bias
         if not vector.any():  # the encoder knows none of the words: every article is as near as any other
             return dict
-        if model.nearest is not None:
+        if self.quantised is None:
+            assert model.nearest is not None
             answer = model.nearest(vector, query.filter, query.nearest)
-            return lambda: {"vector": query.ranked(_spread(*answer(), len(bias)))}
-        if self.quantised is not None:
-            scores = self.quantised.scores(vector, model.scale, bias, query.mask)
-        else:
-            scores = model.articles @ vector
-            scores *= np.float32(model.scale)
-            scores += bias
-        return lambda: {"vector": query.ranked(scores)}
+            return lambda: {"vector": query.ranked(self._of_law(query, _spread(*answer(), len(bias))))}
+        scores = self.quantised.scores(vector, model.scale, bias, query.mask)
+        return lambda: {"vector": query.ranked(self._of_law(query, scores))}
+
+    def _of_law(self, query: Query, scores: Scores) -> Scores:
+        """Return float32[n]: scores of articles in the wordings of the law that is searched, given those of the present ones."""
+        if query.law is None or self._wordings is None:
+            return scores
+        others = self._wordings.scores(query.vector, self._model.scale, self._wording_bias, None)
+        return query.law.chosen.ranked(scores, others)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,10 @@ the tree of a French code keeps apart); the article with what it cites and what 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy import sparse
+import numpy.typing as npt
 
 from search.arrays import Positions, Scores
 from search.corpus.corpus import Corpus
@@ -33,58 +34,46 @@ UNPOOLED = PoolingWeights(0.0, 0.0, 0.0)
 
 
 class TreePooling:
-    """Pooling over the groups of one corpus."""
+    """Pooling over the groups of one corpus.
 
-    def __init__(self, corpus: Corpus) -> None:
-        n = len(corpus.articles)
-        sections, stems = int(corpus.group.max(initial=-1)) + 1, int(corpus.stem.max(initial=-1)) + 1
-        columns = np.arange(n)
-        member = [
-            sparse.csr_array((np.ones(n, np.float32), (group, columns)), shape=(size, n))
-            for group, size in ((corpus.group, sections), (corpus.stem, stems))
-        ]
-        # All groups of all kinds as the rows of one matrix: one product sums over them all.
-        self._members = sparse.csr_array(sparse.vstack([*member, corpus.cited_either_way], format="csr"))
-        # As NumPy indexes by: any other kind is converted at every query.
-        self._section, self._stem = corpus.group.astype(np.intp), (sections + corpus.stem).astype(np.intp)
-        self._citations = sections + stems
+    Args:
+        corpus: the law.
+        section: int[n], the section or act that each article stands in, as a number from 0; unless given, of the present law.
+    """
+
+    def __init__(self, corpus: Corpus, section: Positions | None = None) -> None:
+        # As NumPy counts and indexes by: any other kind is converted at every query.
+        self._section = corpus.group.astype(np.intp) if section is None else section
+        self._stem = corpus.stem.astype(np.intp)
+        self._citations = corpus.cited_either_way
 
     def __call__(self, scores: Scores, weights: PoolingWeights) -> Scores:
         """Return float32[n]: the scores with the pools added; -inf stays -inf."""
         if not np.isfinite(scores.max(initial=-np.inf)):
             return scores
-        pools = _pools(self._members, scores)
-        return _added(scores, weights, (pools[self._section], pools[self._stem], pools[self._citations :]))
+        return self.at(slice(None), scores, weights)
 
-    def at(self, positions: Positions, scores: Scores, weights: PoolingWeights) -> Scores:
-        """Return float32[len(positions)]: what `__call__` gives for a few articles, of the groups that they are in alone.
+    def at(self, positions: Positions | slice, scores: Scores, weights: PoolingWeights) -> Scores:
+        """Return float32[len(positions)]: what `__call__` gives for a few articles.
 
         Args:
             positions: of articles with finite scores.
             scores: float32[n].
             weights: of the pools.
         """
-        if not len(positions):
-            return scores[positions]
-        groups = np.concatenate([self._section[positions], self._stem[positions], self._citations + positions])
-        section, stem, citations = _pools(self._members[groups], scores).reshape(3, -1)
-        return _added(scores[positions], weights, (section, stem, citations))
+        shares = np.exp(np.float32(SHARPNESS) * (scores - scores.max(initial=0)))
+        # -inf has no weight, and must not turn 0 · -inf into nan.
+        weighted = shares * np.maximum(scores, np.float32(-1e9))
+        pooled = scores[positions].astype(np.float32)
+        for weight, group in ((weights.section, self._section), (weights.stem, self._stem)):
+            if weight:
+                pools = _quotient(np.bincount(group, weighted), np.bincount(group, shares))
+                pooled += np.float32(weight) * pools[group[positions]]
+        if weights.citations:
+            cited = self._citations if isinstance(positions, slice) else self._citations[positions]
+            pooled += np.float32(weights.citations) * _quotient(cited @ weighted, cited @ shares)
+        return pooled
 
 
-def _pools(members: sparse.csr_array, scores: Scores) -> Scores:
-    """Return float32[groups]: the pool of each group, its members a row of the matrix."""
-    columns = np.empty((len(scores), 2), np.float32)
-    columns[:, 1] = np.exp(np.float32(SHARPNESS) * (scores - scores.max()))
-    # -inf has no weight, and must not turn 0 · -inf into nan.
-    columns[:, 0] = columns[:, 1] * np.maximum(scores, np.float32(-1e9))
-    sums = members @ columns
-    pools = sums[:, 0] / np.maximum(sums[:, 1], np.float32(_FLOOR))
-    return pools.astype(np.float32, copy=False)
-
-
-def _added(scores: Scores, weights: PoolingWeights, pools: tuple[Scores, Scores, Scores]) -> Scores:
-    """Return scores with the pools of sections, stems and citations added."""
-    pooled = scores.astype(np.float32)
-    for weight, pool in zip((weights.section, weights.stem, weights.citations), pools, strict=True):
-        pooled += np.float32(weight) * pool
-    return pooled
+def _quotient(weighted: npt.NDArray[Any], weights: npt.NDArray[Any]) -> Scores:
+    return np.divide(weighted, np.maximum(weights, _FLOOR), dtype=np.float32, casting="same_kind")

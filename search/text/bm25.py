@@ -1,24 +1,23 @@
 """BM25 over articles and over whole sections, by ``bm25s``; saved deterministically and read memory-mapped."""
 
-from array import array
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import bm25s
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from search.arrays import Scores
+from search.text.counts import count_words, numbered
 
 Lengths = npt.NDArray[np.int64]
 
 _EXACT_LENGTHS = 24
 """Lengths below this have a byte of their own (``SmallFloat.NUM_FREE_VALUES``)."""
 _SIGNIFICANT_BITS = 4
-_CHUNK = 4096
-"""Documents that are counted at once: their words take memory until they are counted."""
 
 
 def kept_length(lengths: Lengths) -> Lengths:
@@ -33,11 +32,42 @@ def kept_length(lengths: Lengths) -> Lengths:
     return np.where(lengths < _EXACT_LENGTHS, lengths, _EXACT_LENGTHS + ((above >> dropped) << dropped))
 
 
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Counts over the documents of an index, by which those of another can be scored alike.
+
+    Attributes:
+        documents: number of those that have a word.
+        mean: words of one.
+        frequency: number of documents that each word stands in.
+    """
+
+    documents: int
+    mean: float
+    frequency: Mapping[str, int]
+
+    @classmethod
+    def of(cls, documents: Iterable[Sequence[str]]) -> "Statistics":
+        """Count."""
+        frequency: Counter[str] = Counter()
+        counted = words = 0
+        for document in documents:
+            frequency.update(set(document))
+            counted += bool(document)
+            words += len(document)
+        return cls(counted, words / max(counted, 1), frequency)
+
+
 class _LuceneBM25(bm25s.BM25):
     """``bm25s`` with the scores that Lucene gives, so that a list does not depend on which index made it.
 
     Lucene rounds the length of each document, but not their mean, and counts only documents that have a word.
+
+    Attributes:
+        like: Statistics of other documents to score by, and the words in the order of their numbers.
     """
+
+    like: tuple[Statistics, Sequence[str]] | None = None
 
     def build_index_from_ids(
         self,
@@ -49,29 +79,21 @@ class _LuceneBM25(bm25s.BM25):
         """Return the matrix of scores, by words (the way that ``bm25s`` has for other weights)."""
         self.nonoccurrence_array = None  # no weight of Lucene's has one
         lengths = np.array([len(ids) for ids in corpus_token_ids], np.int64)
-        chunks = [corpus_token_ids[i : i + _CHUNK] for i in range(0, len(lengths), _CHUNK)]
-        counted = [_counts(chunk, len(unique_token_ids)) for chunk in chunks]
-        counts = sparse.csc_array(sparse.vstack(counted, format="csc"))
-        counts.sort_indices()
-        documents = int((lengths > 0).sum())
+        counts = count_words(corpus_token_ids, len(unique_token_ids))
+        held = np.diff(counts.indptr)
+        documents, frequency = int((lengths > 0).sum()), held
         mean = lengths.sum() / max(documents, 1)
-        frequency = np.diff(counts.indptr)
+        if self.like is not None:
+            others, words = self.like
+            documents, mean = others.documents, others.mean
+            frequency = np.array([others.frequency.get(word, 0) for word in words], np.int64)
         idf = np.log1p((documents - frequency + 0.5) / (frequency + 0.5))
         norm = self.k1 * (1 - self.b + self.b * kept_length(lengths) / max(mean, 1e-9))
         data: Scores = counts.data.astype(np.float32)
         data /= data + norm.astype(np.float32)[counts.indices]
-        data *= np.repeat(idf.astype(np.float32), frequency)
+        data *= np.repeat(idf.astype(np.float32), held)
         indices, indptr = counts.indices.astype(np.int32), counts.indptr.astype(np.int64)
         return {"data": data, "indices": indices, "indptr": indptr, "num_docs": len(lengths)}
-
-
-def _counts(documents: Sequence[Sequence[int]], words: int) -> sparse.csr_array:
-    lengths = [len(ids) for ids in documents]
-    columns = np.fromiter((id for ids in documents for id in ids), np.int32, sum(lengths))
-    ends = np.concatenate([[0], np.cumsum(lengths)])
-    counts = sparse.csr_array((np.ones(len(columns), np.int32), columns, ends), shape=(len(documents), words))
-    counts.sum_duplicates()
-    return counts
 
 
 class Bm25Index:
@@ -82,15 +104,23 @@ class Bm25Index:
         self.documents = documents
 
     @classmethod
-    def build(cls, documents: Iterable[Sequence[str]], *, k1: float, b: float) -> "Bm25Index":
-        """Build an index of tokenised documents; the same documents give the same bytes, in whatever process."""
-        seen: dict[str, int] = {}
-        numbered = [array("i", (seen.setdefault(token, len(seen)) for token in document)) for document in documents]
+    def build(cls, documents: Iterable[Sequence[str]], *, k1: float, b: float, like: Statistics | None = None) -> "Bm25Index":
+        """Build an index of tokenised documents; the same documents give the same bytes, in whatever process.
+
+        Args:
+            documents: words of each.
+            k1: saturation of counts.
+            b: weight of lengths.
+            like: statistics of the documents that these are ranked among, where they are others.
+        """
+        ids, seen = numbered(documents)
         index = _LuceneBM25(k1=k1, b=b)
         # A last, unused word keeps the index well-formed when every document is empty.
         vocabulary = seen | {"": len(seen)}
-        index.index((numbered, vocabulary), create_empty_token=False, show_progress=False)
-        return cls(index, len(numbered))
+        if like is not None:
+            index.like = (like, list(vocabulary))
+        index.index((ids, vocabulary), create_empty_token=False, show_progress=False)
+        return cls(index, len(ids))
 
     def scores(self, tokens: Sequence[str]) -> Scores:
         """Return float32[documents]: scores for the words of a query; zeros where it has none of the index."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from search.arrays import Scores
-from search.corpus.corpus import Corpus, CorpusText
+from search.corpus.corpus import Corpus, CorpusText, Ints
 from search.text.analysis import analyzer
 
 PASSED_DOWN = 0.7
@@ -113,13 +113,18 @@ class HeadingScores:
             inside = np.flatnonzero((parents >= 0) & np.isin(parents, inside))
         return levels
 
-    def __call__(self, tokens: Sequence[str]) -> Scores:
-        """Return float32[n]: how well the words of a query are a heading above each article, from 0 to 1."""
+    def __call__(self, tokens: Sequence[str], article_parent: Ints | None = None) -> Scores:
+        """Return float32[n]: how well the words of a query are a heading above each article, from 0 to 1.
+
+        Args:
+            tokens: of the query.
+            article_parent: int32[n], where the articles stood on another day.
+        """
         scores = self._headings.scores(tokens)
         parents = self._corpus.section_parent
         for level in self._levels[1:]:
             scores[level] = np.maximum(scores[level], np.float32(PASSED_DOWN) * scores[parents[level]])
-        above = self._corpus.article_parent
+        above = self._corpus.article_parent if article_parent is None else article_parent
         if not len(scores):
             return np.zeros(len(above), np.float32)
         return np.where(above >= 0, scores[np.maximum(above, 0)], np.float32(0))

@@ -15,6 +15,8 @@ from runtime.atomic_folder import PART, sweep_parts, whole_folder
 from runtime.progress import Progress, silent
 from schema.errors import NotReady, StorageFull
 from search.corpus.corpus import Corpus, CorpusText
+from search.in_time.history import FOLDER as HISTORY
+from search.in_time.history import History, open_history, save_history
 from search.text.bm25 import Bm25Index
 from search.text.options import Bm25Options, index_key
 from search.text.protocol import EmbeddedLexical, Lexical
@@ -38,6 +40,7 @@ class TextIndex:
         key: what it was made from, in short; the same for both kinds of index.
         languages: of the law, in alphabetical order.
         vocabulary: what queries are understood by.
+        history: the law of other days; None where no text of it is known.
     """
 
     key: str
@@ -45,6 +48,7 @@ class TextIndex:
     languages: tuple[str, ...]
     lexical: Lexical
     vocabulary: Vocabulary
+    history: History | None
 
 
 def index_folder(home: Path, corpus_sha256: str, options: Bm25Options, *, server: "ElasticText | None" = None) -> Path:
@@ -69,7 +73,8 @@ def build_text_index(
 ) -> Path:
     """Make the index of a corpus, unless it exists, and return its folder.
 
-    Of an index on a server (`search.text.elasticsearch_build.load_law`) the folder has the arrays of the law alone.
+    Of an index on a server (`search.text.elasticsearch_build.load_law`) the folder has the arrays of the law, and BM25 over the
+    wordings that are not present ones.
 
     Raises:
         StorageFull: the disk is full; no index was touched.
@@ -80,8 +85,12 @@ def build_text_index(
             save_vocabulary(folder, corpus, text)  # of an index that an older version made
             return folder
         with whole_folder(folder) as part:
-            if server is None:
-                _save_bm25(part, corpus, text, options, progress)
+            if server is None or corpus.known.any():
+                analysed = tokenised(corpus, text, progress)
+                if server is None:
+                    _save_bm25(part, corpus, analysed, options, progress)
+                if corpus.known.any():
+                    save_history(part / HISTORY, corpus, text, analysed, options)
             corpus.save(part)
             save_vocabulary(part, corpus, text)
             (part / "languages.json").write_text(json.dumps(sorted(set(text.languages))))
@@ -90,8 +99,11 @@ def build_text_index(
     return folder
 
 
-def _save_bm25(folder: Path, corpus: Corpus, text: CorpusText, options: Bm25Options, progress: Progress) -> None:
-    words, above = tokenised(corpus, text, progress)
+def _save_bm25(
+    folder: Path, corpus: Corpus, analysed: tuple[list[list[str]], list[list[str]]], options: Bm25Options, progress: Progress
+) -> None:
+    """Write the indexes of articles and of groups; ``analysed`` as `search.text.words.tokenised` gives it."""
+    words, above = analysed
     with progress("BM25", 2) as advance:
         Bm25Index.build(words, k1=options.k1, b=options.b).save(folder / "articles")
         advance(1)
@@ -121,7 +133,8 @@ def open_text_index(home: Path, corpus_sha256: str, options: Bm25Options, *, ser
         else:
             articles, groups = Bm25Index.load(folder / "articles"), Bm25Index.load(folder / "groups")
             lexical = EmbeddedLexical(articles, groups, corpus.group, languages)
-        return TextIndex(index_key(corpus_sha256, options), corpus, languages, lexical, vocabulary)
+        history = open_history(folder / HISTORY, corpus, options) if corpus.known.any() else None
+        return TextIndex(index_key(corpus_sha256, options), corpus, languages, lexical, vocabulary, history)
     except FileNotFoundError:  # removed between the look and the reading
         raise NotReady("the text index was being replaced: try again") from None
 

@@ -57,7 +57,7 @@ def save_vocabulary(folder: Path, corpus: Corpus, text: CorpusText) -> None:
         Headings.of(corpus, text).save(part)
         acts = [{name: getattr(act, name) for name in NAMES} for act in text.acts]
         (part / "acts.json").write_text(json.dumps(acts, ensure_ascii=False), encoding="utf-8")
-        words = words_of([*text.titles, *text.headings, *text.article_headings, *text.texts])
+        words = words_of([*text.titles, *text.headings, *text.article_headings, *text.texts, *text.wordings])
         (part / "words.json").write_text(json.dumps(dict(sorted(words.items())), ensure_ascii=False), encoding="utf-8")
 
 

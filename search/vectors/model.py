@@ -56,6 +56,7 @@ class VectorModel:
         scale: the inverse temperature that the model was trained with.
         weights: fusion weights of the lists "vector", "bm25", "section", "questions" and "authority".
         nearest: vector search on a server, used in place of ``articles`` where it is given.
+        wordings: float32[v, d], embeddings by row of `Corpus.versions`; None where no text of one is known, or none was made.
         scope: the confidence of its answers, where questions were there to learn it from.
     """
 
@@ -70,4 +71,5 @@ class VectorModel:
     pooling: PoolingWeights = field(default_factory=PoolingWeights)
     questions: QuestionMemory | None = None
     nearest: Nearest | None = None
+    wordings: Matrix | None = None
     scope: Scope | None = None

@@ -27,7 +27,7 @@ class QuantisedSearch:
 
     Attributes:
         vectors: float32[n, d].
-        steps: int8[n, d], from -127 to 127.
+        steps: int8[n, d], from -127 to 127; of none, where there are so few that all are compared as they are.
         step: size of one.
     """
 
@@ -38,9 +38,10 @@ class QuantisedSearch:
     @classmethod
     def over(cls, vectors: Matrix) -> "QuantisedSearch":
         """Quantise vectors."""
-        steps = np.empty(vectors.shape, np.int8)
+        few = len(vectors) <= 2 * CANDIDATES
+        steps = np.empty((0 if few else len(vectors), vectors.shape[1]), np.int8)
         step = _step_of(vectors)
-        for start in range(0, len(vectors), CANDIDATES):  # a copy of a law of many acts takes memory
+        for start in range(0, len(steps), CANDIDATES):  # a copy of a law of many acts takes memory
             some = slice(start, start + CANDIDATES)
             np.rint(vectors[some] / np.float32(step), out=steps[some], casting="unsafe")
         return cls(vectors, steps, step)
@@ -54,6 +55,8 @@ class QuantisedSearch:
             bias: float32[n].
             mask: bool[n], of what may be among the best.
         """
+        if not len(self.steps):
+            return np.asarray((self.vectors @ query) * np.float32(scale) + bias, np.float32)
         step = _step_of(query)
         quantised = np.rint(query / np.float32(step)).astype(np.int8)
         scores = np.asarray(simsimd.cdist(quantised[None], self.steps, metric="dot"), np.float32)[0]

@@ -19,7 +19,7 @@ from tests.support.commands import Lexgraph
 from tests.support.disturbance import digests
 from tests.support.tiny_law import article, bakers, millers, write_law
 
-_READS = ("acts", "corpus_sections", "corpus_articles", "wording_days", "corpus_citations")
+_READS = ("acts", "corpus_sections", "corpus_articles", "corpus_wordings", "corpus_citations")
 
 
 def newer(home: Path, folder: Path) -> None:

@@ -39,6 +39,8 @@ def wide_corpus(sections: int) -> Corpus:
         none,
         np.ones(sections, bool),
         np.zeros((0, 3), np.int32),
+        np.zeros(0, bool),
+        np.zeros((0, 4), np.int32),
         np.zeros((0, 2), np.int32),
         np.ones(len(names), np.float32),
     )

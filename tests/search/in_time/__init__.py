@@ -1,0 +1,1 @@
+"""Search in the law of other days."""
