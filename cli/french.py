@@ -21,6 +21,7 @@ MESSAGES: dict[str, str] = {
     "title": "titre",
     "beginning": "début",
     "whole": "texte entier",
+    "reranked {n:+d}": "reclassé {n:+d}",
     "words: {words}": "mots : {words}",
     "text of {day}": "texte du {day}",
     "text of {day} not known; today's is shown": "texte du {day} inconnu ; voici celui d'aujourd'hui",

@@ -78,6 +78,23 @@ class TrainingOptions(_Part):
     seed: int = 7
 
 
+class RerankOptions(_Part):
+    """The reranker: LambdaMART over the first answers, learnt from training questions that are cross-fitted."""
+
+    rounds: int = Field(0, ge=0, description="Trees; 0: no reranker.")
+    leaves: int = Field(15, ge=2, le=16, description="Leaves of a tree.")
+    learning_rate: float = Field(0.05, gt=0)
+    share: float = Field(0.27, ge=0, description="Weight of the score so far, which the trees add to.")
+    truncation: int = Field(100, ge=1, description="Places whose order counts.")
+    depth: int = Field(400, ge=2, description="Candidates of a question that are learnt from.")
+    least_in_leaf: int = Field(400, ge=1, description="Fewest candidates in a leaf.")
+    feature_share: float = Field(0.4, gt=0, le=1, description="Share of the features that a tree may use.")
+    row_share: float = Field(0.7, gt=0, le=1, description="Share of the candidates that a tree is learnt from.")
+    l2: float = Field(10.0, ge=0, description="Penalty of large leaves.")
+    negatives: int = Field(6000, ge=1, description="Random negatives of the models that the questions are cross-fitted by.")
+    seed: int = 7
+
+
 class Recipe(_Part):
     """A recipe; ``name`` is that of its file."""
 
@@ -91,6 +108,7 @@ class Recipe(_Part):
     document: DocumentOptions = DocumentOptions()  # pyright: ignore[reportCallIssue]
     query: QueryOptions = QueryOptions()  # pyright: ignore[reportCallIssue]
     training: TrainingOptions = TrainingOptions()  # pyright: ignore[reportCallIssue]
+    rerank: RerankOptions = RerankOptions()  # pyright: ignore[reportCallIssue]
     tune_fusion: bool = Field(
         default_factory=lambda options: _has_layers(options),
         description="Tune the weights of the fusion on development questions, as for a model that serves; a model that is only "
@@ -119,6 +137,8 @@ class Recipe(_Part):
         left_out["encoder"] = {n for n in young if getattr(self.encoder, n) == EncoderOptions.model_fields[n].default}
         if self.document.section_share == DocumentOptions.model_fields["section_share"].default:
             left_out["document"] = {"section_share"}
+        if not self.rerank.rounds:
+            left_out["rerank"] = True
         if self.tune_fusion == (self.document.layers > 0):
             left_out["tune_fusion"] = True
         text = "\n".join([str(FORMAT), self.model_dump_json(exclude=left_out), *made_from])

@@ -14,8 +14,10 @@ from gnn.encoders.features import Features, make_features
 from gnn.model.subgraph import SubgraphEdges, exported_edges, subgraph_edges
 from gnn.model.trained import State, Trained, untrained
 from gnn.recipe import EncoderOptions, Recipe
+from gnn.training.cross_fitting import cross_fitted, sampled
 from gnn.training.distributed import Process, alone
 from gnn.training.fusion_tuning import START, tune_weights
+from gnn.training.lambdamart import fit_trees
 from gnn.training.loop import Examples, dismiss, fit
 from gnn.training.scope import complete_scope
 from gnn.versions.active import active_id, model_rows, register
@@ -29,9 +31,11 @@ from schema.records import Question
 from search.arrays import Matrix
 from search.corpus.corpus import Corpus
 from search.questions import judged, of_split, positions_of, query_text
+from search.ranking.candidates import FEATURES
+from search.ranking.reranker import Reranker
 from search.ranking.tree_pooling import PoolingWeights
 from search.retrieval import Retriever
-from search.vectors.model import QuestionMemory
+from search.vectors.model import QuestionMemory, VectorModel
 
 _PACKAGES = ("torch", "torch-geometric", "numpy", "scipy", "scikit-learn", "bm25s", "transformers", "onnxruntime", "ladybug")
 
@@ -121,6 +125,8 @@ class _Trainer:
             development = judged(corpus, of_split(workspace.questions, split, "development"))
             tuned = tune_weights(retriever, development, progress=workspace.progress)
             made = replace(made, weights=tuned.weights, pooling=tuned.pooling)
+        if recipe.rerank.rounds:
+            made = replace(made, reranker=self._reranker(made, split))
         run = self._run(trained)
         workspace.check_lock()
         write_model(workspace.home, corpus, workspace.text, made, run)
@@ -141,6 +147,21 @@ class _Trainer:
         # Only the parameters are kept: the embeddings of many versions would fill the memory.
         self._states[recipe.name, split] = trained.state
         return trained
+
+    def _reranker(self, made: NewVersion, split: str) -> Reranker:
+        """Return the reranker of a version, learnt from its training questions: each asked of a model that had not seen it."""
+        workspace, recipe, features = self.workspace, made.recipe, made.features
+        first = sampled(recipe.other(recipe.training.start) if recipe.training.start else recipe, recipe.rerank.negatives)
+        training, development = (of_split(workspace.questions, split, part) for part in ("train", "development"))
+
+        def model_of(questions: Sequence[Question]) -> VectorModel:
+            examples = Examples(workspace.corpus, features, self._edges(first), questions, development)
+            trained = fit(first, examples, threads=workspace.threads, process=self.process, progress=workspace.progress)
+            memory = _question_memory(workspace.corpus, features, trained, questions)
+            return replace(made, trained=trained, memory=memory).model()
+
+        found = list(cross_fitted(workspace.index, training, split, model_of, progress=workspace.progress))
+        return Reranker(fit_trees(found, FEATURES, recipe.rerank, threads=workspace.threads), recipe.rerank.share)
 
     def _edges(self, recipe: Recipe) -> SubgraphEdges:
         """Return the subgraph; where the graph is on a server, from there: by a projection of GDS, else by statements."""

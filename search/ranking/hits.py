@@ -11,6 +11,7 @@ from schema.errors import LexgraphError
 from search.arrays import Scores
 from search.query.understanding import Understood
 from search.ranking.fusion import head_of, standard_scores
+from search.ranking.reranker import Move, Reranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +24,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An article that answers, with its score and its place in each list that it was fused from."""
+    """An article that answers, with its score and its place in each list that it was fused from.
+
+    Attributes:
+        move: by reranking; None where nothing was reranked, or this article was no candidate.
+    """
 
     id: str
     position: int
     score: float
     places: dict[str, Place]
+    move: Move | None = None
 
 
 UNASKED = Understood("")
@@ -118,6 +124,7 @@ class Ranking:
         lost: the errors of what did not answer, by name ("text", "vectors").
         understood: what the query says before it is searched.
         evidence: `search.ranking.scope.EVIDENCE`; None where lists are lacking, or a filter cuts them.
+        reranked: the first of them, where they were.
     """
 
     scores: Scores
@@ -125,3 +132,4 @@ class Ranking:
     lost: Mapping[str, LexgraphError] = field(default_factory=dict)
     understood: Understood = UNASKED
     evidence: tuple[float, ...] | None = None
+    reranked: Reranked | None = None

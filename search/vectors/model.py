@@ -9,6 +9,7 @@ from scipy import sparse
 
 from schema.filter import Filter
 from search.arrays import Matrix, Scores
+from search.ranking.reranker import Reranker
 from search.ranking.scope import Scope
 from search.ranking.tree_pooling import PoolingWeights
 
@@ -57,6 +58,7 @@ class VectorModel:
         weights: fusion weights of the lists "vector", "bm25", "section", "questions" and "authority".
         nearest: vector search on a server, used in place of ``articles`` where it is given.
         scope: the confidence of its answers, where questions were there to learn it from.
+        reranker: of its first answers, where its recipe has one.
     """
 
     id: str
@@ -71,3 +73,4 @@ class VectorModel:
     questions: QuestionMemory | None = None
     nearest: Nearest | None = None
     scope: Scope | None = None
+    reranker: Reranker | None = None
