@@ -64,8 +64,8 @@ def cross_fitted(
         with progress(f"candidates, part {fold + 1} of {FOLDS}", len(own)) as advance:
             for question in own:
                 relevant = positions_of(index.corpus, question)
-                for text in dict.fromkeys(query_text(question, asked) for asked in (TITLE, WITH_DESCRIPTION)):
-                    reranked = retriever.rank(text).reranked
+                for asked in (TITLE, WITH_DESCRIPTION) if question.description else (WITH_DESCRIPTION,):
+                    reranked = retriever.rank(query_text(question, asked)).reranked
                     if reranked is not None:
-                        yield Example(fold, reranked.candidates, relevant)
+                        yield Example(fold, asked, reranked.candidates, relevant)
                 advance(1)

@@ -19,10 +19,12 @@ class Example:
 
     Attributes:
         fold: the part of the questions that the model was not trained on.
+        asked: by title or as a whole.
         relevant: positions of the articles that answer it.
     """
 
     fold: int
+    asked: str
     candidates: Candidates
     relevant: npt.NDArray[np.intp]
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from cypher.engines.ladybug import EmbeddedStore, open_graph
+from gnn.evaluation.reranking import measure_reranking
 from gnn.recipe import Recipe, RerankOptions
 from gnn.training.cross_fitting import FOLDS, cross_fitted, fold_of
 from gnn.training.train import train
@@ -17,9 +18,10 @@ from gnn.versions.active import active_id, active_model
 from gnn.versions.files import RERANKER
 from gnn.versions.shared_folder import model_folder
 from gnn.workspace import Workspace
-from schema.errors import ServerUnavailable
+from schema.errors import NotReady, ServerUnavailable
 from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
+from search.questions import TITLE, WITH_DESCRIPTION, of_split
 from search.ranking.candidates import FEATURES, MOST, UNLEARNT
 from search.ranking.reranker import Reranker
 from search.retrieval import Retriever
@@ -67,6 +69,22 @@ def test_each_question_is_asked_of_a_model_that_was_not_trained_on_it(index: Tex
     assert len(examples) == 2 * len(questions), "by title and as a whole"
     assert all(example.candidates.rows.shape[1] == len(FEATURES) for example in examples)
     assert all(np.isfinite(example.candidates.rows).all() for example in examples)
+
+
+def test_what_reranking_earns_is_measured_on_questions_that_it_had_not_seen(
+    trained_home: Path, index: TextIndex, questions: list[Question]
+) -> None:
+    with open_graph(trained_home) as graph:
+        workspace = Workspace(EmbeddedStore(trained_home), graph, index, questions)
+        gains = list(measure_reranking(workspace, reranking_recipe()))
+        with pytest.raises(NotReady, match="has no reranker"):
+            next(measure_reranking(workspace, small_recipe()))
+    assert [(one.split, one.asked) for one in gains] == [("random", WITH_DESCRIPTION), ("random", TITLE)]
+    assert {one.questions for one in gains} == {len(of_split(questions, "random", "train"))}
+    for one in gains:
+        for name, gain in one.gain.items():
+            assert gain.low <= gain.mean <= gain.high
+            assert 0 <= one.before[name].mean + gain.mean <= 100
 
 
 def test_questions_on_one_topic_are_in_one_part_where_the_split_keeps_topics_apart(

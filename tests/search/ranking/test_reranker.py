@@ -20,7 +20,7 @@ def examples(questions: int = 30, n: int = 40) -> list[Example]:
     made: list[Example] = []
     for number in range(questions):
         rows = np.stack([np.sort(draw.normal(size=n))[::-1], np.arange(n) % 2, draw.normal(size=n)], 1)
-        made.append(Example(number % 5, Candidates(np.arange(n), rows), np.arange(0, n, 2)))
+        made.append(Example(number % 5, "title", Candidates(np.arange(n), rows), np.arange(0, n, 2)))
     return made
 
 
@@ -96,5 +96,5 @@ def test_a_feature_that_is_lacking_is_an_error(trees: Trees) -> None:
 
 
 def test_questions_whose_answers_are_no_candidates_teach_nothing() -> None:
-    lost = [Example(e.fold, e.candidates, np.array([1000])) for e in examples()]
+    lost = [Example(e.fold, e.asked, e.candidates, np.array([1000])) for e in examples()]
     assert len(fit_trees(lost, _NAMES, _SMALL).value) == 0
