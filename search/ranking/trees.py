@@ -49,8 +49,11 @@ class Trees:
         """
         check_finite(rows, self.features)
         bits = np.full((len(rows), len(self.value)), np.uint16((1 << MOST_LEAVES) - 1))
+        left_over = np.empty_like(bits)  # one for all columns: to ask for so much memory takes longer than to fill it
         for column, (thresholds, masks) in self._masks.items():
-            bits &= masks[np.searchsorted(thresholds, rows[:, column], side="left")]
+            places = np.searchsorted(thresholds, rows[:, column], side="left")
+            np.take(masks, places, axis=0, out=left_over, mode="clip")
+            bits &= left_over
         place = _LOWEST_BIT[bits] + MOST_LEAVES * np.arange(len(self.value), dtype=np.int32)
         return self._leaves.ravel()[place].sum(1)
 
