@@ -145,7 +145,7 @@ def open_snapshot(settings: Settings, store: Store, load_model: LoadModel, serve
             build_text_index(settings.home, *read_corpus(graph), options, server=server)
         index = open_text_index(settings.home, corpus_sha256, options, server=server)
         model = load_model(graph, index.corpus)
-        retriever = Retriever(index, model, max_query_characters=settings.max_query_characters)
+        retriever = Retriever(index, model, max_query_characters=settings.max_query_characters, reranks=settings.rerank)
         snapshot = Snapshot(graph, retriever, stamp, settings.home)
         # Made now and not by the first requests, which would each make them at the same time.
         _ = index.corpus.article_position, index.corpus.section_position

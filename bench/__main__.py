@@ -134,6 +134,17 @@ def scope(
 
 
 @app.command()
+def rerank(
+    recipe: Annotated[str, typer.Option(help="Recipe with a reranker, whose versions are trained.")] = "lambdamart",
+    json_: Json = False,
+) -> None:
+    """Measure by cross-fitting what reranking adds to the hybrid search."""
+    from bench.rerank import measure
+
+    report(measure(recipe), as_json=json_)
+
+
+@app.command()
 def scale(
     copies: Annotated[str, typer.Option(help="Copies of the four codes, size by size.")] = "1,7",
     vectors: Annotated[bool, typer.Option(help="Write vectors to Neo4j, which takes longest.")] = True,

@@ -41,6 +41,7 @@ MESSAGES: dict[str, str] = {
     "title": "titre",
     "beginning": "début",
     "whole": "texte entier",
+    "reranked {n:+d}": "reclassé {n:+d}",
     "words: {words}": "mots : {words}",
     "text in force from {start} until {end}": "texte en vigueur du {start} au {end} (exclu)",
     "text in force from {start}": "texte en vigueur depuis le {start}",

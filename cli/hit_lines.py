@@ -130,6 +130,8 @@ def _reasons(hit: Described, ids: bool) -> Iterator[str]:
     if ids:
         yield hit["id"]
     yield from _places(hit["places"])
+    if (moved := hit.get("moved")) and moved["places"]:
+        yield localised("reranked {n:+d}", n=moved["places"])
     if hit["matched"]:
         yield localised("words: {words}", words=", ".join(hit["matched"]))
 

@@ -54,7 +54,8 @@ def described_search(
     with home.graph() as graph:
         index = home.index(graph)
         model = active_model(home.path, graph, index.corpus, home.settings.threads, home.settings.models)
-        retriever = Retriever(index, model, max_query_characters=home.settings.max_query_characters)
+        settings = home.settings
+        retriever = Retriever(index, model, max_query_characters=settings.max_query_characters, reranks=settings.rerank)
         hits = retriever.search(query, mode, filter=only, first=first, pooled=pooled)
         understood = hits.understood
         described = described_hits(graph, retriever, hits, understood.words or query)
@@ -113,6 +114,7 @@ def described_hits(graph: Graph, retriever: Retriever, hits: Sequence[Hit], quer
                 "marks": [list(mark) for mark in shown.marks],
                 "matched": list(shown.words),
                 "places": {name: {"rank": place.rank, "score": place.score} for name, place in hit.places.items()},
+                **({} if hit.move is None else {"moved": asdict(hit.move)}),
                 **days,
                 **({} if hit.day is None else {"on": hit.day, "text_of_day": state}),
             }

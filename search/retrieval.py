@@ -16,6 +16,7 @@ from search.corpus.corpus import Corpus
 from search.in_time.chosen import best_rows, day_within
 from search.modes import Mode
 from search.query.understanding import Understanding, Understood
+from search.ranking.candidates import Asked, CandidateFeatures
 from search.ranking.fusion import DEPTH, emphasis, reordered, top, weighted
 from search.ranking.hits import Hit, Hits, Ranking, RankingList, Scores, citation_list
 from search.ranking.leading import leading
@@ -57,9 +58,15 @@ would stand on two pages, or on none."""
 
 
 class Retriever:
-    """Answers queries over one text index and, where there is one, one model version. Holds no state of queries."""
+    """Answers queries over one text index and, where there is one, one model version. Holds no state of queries.
 
-    def __init__(self, index: TextIndex, model: VectorModel | None, *, max_query_characters: int = 2000) -> None:
+    Args:
+        reranks: the first of a hybrid ranking are reranked, where the model has a reranker.
+    """
+
+    def __init__(
+        self, index: TextIndex, model: VectorModel | None, *, max_query_characters: int = 2000, reranks: bool = True
+    ) -> None:
         self.index = index
         self.model = model
         self._longest = max_query_characters
@@ -73,6 +80,8 @@ class Retriever:
         self._vectors: Vectors | None = None
         self._rankers: list[Ranker] = [words]
         self._evidence: Evidence | None = None
+        self._reranker = model.reranker if model is not None and reranks else None
+        self._features = CandidateFeatures(index.corpus, model) if model is not None and self._reranker is not None else None
         if model is not None:
             self._evidence = Evidence(index.vocabulary, model.acts)
             beside_others = Vectors(model, index.corpus.versions)
@@ -221,7 +230,22 @@ class Retriever:
             return replace(self._nothing(lost), evidence=evidence)
         fused = weighted({name: ranked.comparable for name, ranked in lists.items()}, weights)
         pooling = (model.pooling if model else PoolingWeights()) if pooled else UNPOOLED
-        return self._with_head(fused, pooling, Ranking(fused, lists, lost, evidence=evidence), query)
+        ranking = self._with_head(fused, pooling, Ranking(fused, lists, lost, evidence=evidence), query)
+        return self._reranked(fused, ranking, query) if pooled else ranking
+
+    def _reranked(self, fused: Scores, ranking: Ranking, query: Query) -> Ranking:
+        """Return the ranking with its first articles reranked.
+
+        It stays as it is for the law of another day, and where a list is lacking that this was learnt with.
+        """
+        if self._reranker is None or self._features is None or ranking.lost or query.law is not None:
+            return ranking
+        tokens = query_tokens(query.text, self.index.languages)
+        candidates = self._features(Asked(query.text, tokens, query.vector, ranking.lists, fused, ranking.scores))
+        heading = ranking.lists.get("heading")
+        stays = np.zeros(len(candidates.positions), bool) if heading is None else heading.scores[candidates.positions] > IN_FULL
+        scores, reranked = self._reranker(ranking.scores, candidates, stays)
+        return replace(ranking, scores=scores, reranked=reranked)
 
     def _with_head(self, fused: Scores, pooling: PoolingWeights, ranking: Ranking, query: Query) -> Ranking:
         """Return the ranking pooled, its head in the order that words and headings give it."""
@@ -281,6 +305,7 @@ class Retriever:
         scores = ranking.scores
         page = top(scores, min(offset + first, DEEPEST))[offset:]
         places = {name: ranked.places(page) for name, ranked in ranking.lists.items()}
+        moves = ranking.reranked.moves(page) if ranking.reranked else [None] * len(page)
         hits = (
             Hit(
                 self.corpus.articles[position],
@@ -288,6 +313,7 @@ class Retriever:
                 float(scores[position]),
                 {name: found[i] for name, found in places.items() if found[i] is not None},  # pyright: ignore[reportArgumentType]
                 day,
+                moves[i],
             )
             for i, (position, day) in enumerate(zip(page.tolist(), self._days(ranking, page, filter), strict=True))
         )

@@ -92,7 +92,6 @@ def test_the_table_shows_what_each_part_earns(figures: dict[str, Any]) -> None:
         "encoder",
         "trained",
         "section-mean",
-        "gatv2",
         "hierarchical",
         "hybrid-no-pooling",
         "hybrid",

@@ -81,6 +81,22 @@ class Place:
 
 
 @graphql_type
+class Reason:
+    """A feature that moved an article when it was reranked."""
+
+    feature: str
+    amount: float = strawberry.field(description="What it adds to the article's score, or takes from it.")
+
+
+@graphql_type
+class Move:
+    """The move of an article by reranking."""
+
+    places: int = strawberry.field(description="Up, or down where negative.")
+    reasons: list[Reason] = strawberry.field(description="The features that did most of it, most first.")
+
+
+@graphql_type
 class Mark:
     """A half-open range of code points."""
 
@@ -105,6 +121,7 @@ class SearchEdge:
     score: float = strawberry.field(description="Comparable within one answer only.")
     node: Article
     places: list[Place] = strawberry.field(description="Why it is here: its place in each list.")
+    move: Move | None = strawberry.field(description="By reranking; null where nothing was reranked.")
     query: strawberry.Private[str]
     day: strawberry.Private[date | None]
     highlights: strawberry.Private[DataLoader[str, Passage | None]]
@@ -190,9 +207,8 @@ async def answer(
     )
     took_ms = (time.perf_counter() - began) * 1000
     reading.lost.update(hits.degraded)
-    page = window.page(hits)
+    page, words = window.page(hits), hits.understood.words or query
     rows = await reading.articles.load_many([hit.id for _, hit in page.items])
-    words = hits.understood.words or query
     highlights = reading.highlights(words)
     edges = [
         SearchEdge(
@@ -200,6 +216,7 @@ async def answer(
             score=hit.score,
             node=article_of(row),
             places=_places(hit),
+            move=_move(hit),
             query=words,
             day=hit.day,
             highlights=highlights,
@@ -229,6 +246,13 @@ async def _missing(reading: Reading, understood: Understood) -> list[MissingArti
         nearest = [article_of(row) for row in rows if row is not None]
         found.append(MissingArticle(text=one.text, message=one.said, nearest=nearest))
     return found
+
+
+def _move(hit: Hit) -> Move | None:
+    if hit.move is None:
+        return None
+    reasons = [Reason(feature=feature, amount=amount) for feature, amount in hit.move.reasons.items()]
+    return Move(places=hit.move.places, reasons=reasons)
 
 
 def _places(hit: Hit | SimilarAct) -> list[Place]:

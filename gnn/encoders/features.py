@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gnn.encoders.joined import JoinedEncoder, joined
+from gnn.encoders.joined import JoinedEncoder, Part, joined
 from gnn.encoders.lsa import Lsa, fit_lsa
 from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.passages import passage
+from gnn.encoders.static import StaticEncoder
 from gnn.recipe import EncoderOptions
 from runtime.progress import Progress, silent
 from search.arrays import Matrix, unit
@@ -49,10 +50,12 @@ def make_features(
         BadSetting: there is no such encoder.
         MissingExtra: it needs a package that is not installed.
     """
-    parts: list[tuple[Lsa | OnnxEncoder, Matrix]] = []
+    parts: list[tuple[Part, Matrix]] = []
     for name in options.name.split("+"):
         if name == "lsa":
             parts.append(_lsa(home, corpus, text, options, progress))
+        elif name == "static":
+            parts.append(_static(home, corpus, text, options, threads, progress))
         else:
             passages = [passage(corpus, text, position) for position in range(len(corpus.articles))]
             folder = _exported(home, name, options, passages, corpus.sha256)
@@ -79,6 +82,20 @@ def _lsa(home: Path, corpus: Corpus, text: CorpusText, options: EncoderOptions, 
             _write_array(folder / "articles.npy", articles)  # last: its presence says that the folder is whole
             advance(1)
     return Lsa.load(folder), np.load(folder / "articles.npy")
+
+
+def _static(
+    home: Path, corpus: Corpus, text: CorpusText, options: EncoderOptions, threads: int, progress: Progress
+) -> tuple[StaticEncoder, Matrix]:
+    folder = home / FOLDER / f"static-{_digest(f'{corpus.sha256} {options.static_dimensions} {options.static_whitening}')}"
+    if not (folder / "articles.npy").exists():
+        from gnn.encoders.distil import distil
+
+        passages = [passage(corpus, text, position) for position in range(len(corpus.articles))]
+        static, articles = distil(passages, options, threads=threads, progress=progress)
+        static.save(folder)
+        _write_array(folder / "articles.npy", articles)  # last: its presence says that the folder is whole
+    return StaticEncoder.load(folder), np.load(folder / "articles.npy")
 
 
 def _exported(home: Path, name: str, options: EncoderOptions, passages: Sequence[str], law: str) -> Path:

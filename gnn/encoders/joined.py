@@ -1,7 +1,7 @@
 """The encoder of queries, as it is stored with a model and served: encoders side by side, then the query tower."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,14 +10,24 @@ import numpy.typing as npt
 
 from gnn.encoders.lsa import Lsa
 from gnn.encoders.onnx import OnnxEncoder
+from gnn.encoders.static import StaticEncoder
 from search.arrays import Matrix, unit
+
+Part = Lsa | StaticEncoder | OnnxEncoder
+_KINDS: Mapping[type[Part], str] = {Lsa: "lsa", StaticEncoder: "static", OnnxEncoder: "onnx"}
+_OPEN: Mapping[str, Callable[[Path, int], Part]] = {
+    "lsa": lambda folder, threads: Lsa.load(folder),
+    "static": lambda folder, threads: StaticEncoder.load(folder),
+    "onnx": OnnxEncoder,
+}
+"""What opens a stored encoder, by its kind."""
 
 
 @dataclass(frozen=True, eq=False)
 class JoinedEncoder:
     """Encoders side by side, each with the same weight, the whole at unit length."""
 
-    parts: tuple[Lsa | OnnxEncoder, ...]
+    parts: tuple[Part, ...]
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Return float32[texts, d]: the parts' embeddings joined; d is the sum of theirs."""
@@ -26,7 +36,7 @@ class JoinedEncoder:
     def save(self, folder: Path) -> None:
         """Write every part into a folder of its own."""
         folder.mkdir(parents=True, exist_ok=True)
-        kinds = ["lsa" if isinstance(part, Lsa) else "onnx" for part in self.parts]
+        kinds = [_KINDS[type(part)] for part in self.parts]
         (folder / "encoder.json").write_text(json.dumps(kinds))
         for number, part in enumerate(self.parts):
             part.save(folder / str(number))
@@ -35,12 +45,7 @@ class JoinedEncoder:
     def load(cls, folder: Path, threads: int = 2) -> "JoinedEncoder":
         """Open what `save` wrote."""
         kinds = json.loads((folder / "encoder.json").read_text())
-        return cls(
-            tuple(
-                Lsa.load(folder / str(number)) if kind == "lsa" else OnnxEncoder(folder / str(number), threads)
-                for number, kind in enumerate(kinds)
-            )
-        )
+        return cls(tuple(_OPEN[kind](folder / str(number), threads) for number, kind in enumerate(kinds)))
 
 
 def joined(parts: Sequence[Matrix]) -> Matrix:

@@ -173,11 +173,14 @@ def _systems(workspace: Workspace, recipe: Recipe, split: str) -> Iterator[_Syst
         if name == recipe.name:
             down = f"From the acts down through the sections, by the embeddings of {other.system}."
             fused = f"{other.system}, words, and the nearest training questions, fused"
+            plain = Retriever(workspace.index, retriever.model, reranks=False)
             yield _System("hierarchical", retriever, Mode.HIERARCHICAL, down, seconds)
-            yield _System("hybrid-no-pooling", retriever, Mode.HYBRID, f"{fused}.", seconds, pooled=False)
-            yield _System(
-                "hybrid", retriever, Mode.HYBRID, f"{fused} and pooled over the tree: the search of the service.", seconds
-            )
+            yield _System("hybrid-no-pooling", plain, Mode.HYBRID, f"{fused}.", seconds, pooled=False)
+            served = "" if other.rerank.rounds else ": the search of the service"
+            yield _System("hybrid", plain, Mode.HYBRID, f"{fused} and pooled over the tree{served}.", seconds)
+            if other.rerank.rounds:
+                about = "As hybrid, the first thousand articles reranked: the search of the service."
+                yield _System("reranked", retriever, Mode.HYBRID, about, seconds)
 
 
 def _measured(workspace: Workspace, system: _System, queries: Sequence[Judged]) -> SystemResult:

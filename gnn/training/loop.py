@@ -188,9 +188,9 @@ class _Run:
         if inputs.start:
             self.model.load_state_dict({name: torch.from_numpy(value) for name, value in inputs.start.items()}, strict=False)
 
-    def documents(self, model: TwoTowers, rows: int) -> Tensor:
+    def documents(self, model: TwoTowers, rows: slice | Tensor) -> Tensor:
         x, s, edge_index, edge_attr = self.inputs
-        return model.document(x[:rows], s[:rows], edge_index, edge_attr)
+        return model.document(x[rows], s[rows], edge_index, edge_attr)
 
     def train(self, judge: Judge | None, progress: Progress) -> _Best:
         """Run the epochs; without a judge, which the leader has, what is returned is empty."""
@@ -234,11 +234,16 @@ class _Run:
 
     def _loss(self, queries: Tensor, relevant: Positions) -> Tensor:
         """Return the mean over the batch of the part that this process scores."""
-        documents = self.documents(self.model, self.rows)[: self.n]
         bias = self.model.bias
-        if self.n > self.options.full_softmax_limit:
+        if self.n <= self.options.full_softmax_limit:
+            documents = self.documents(self.model, slice(self.rows))[: self.n]
+        else:
             candidates = self._candidates(relevant)
-            documents, bias = documents[candidates], bias[candidates]
+            if self.recipe.document.layers:  # which need the neighbours of the candidates, and theirs
+                documents = self.documents(self.model, slice(self.rows))[candidates]
+            else:
+                documents = self.documents(self.model, candidates)
+            bias = bias[candidates]
             place = {int(position): i for i, position in enumerate(candidates.tolist())}
             relevant = [np.array([place[int(p)] for p in positions], np.intp) for positions in relevant]
         batch, mine = len(relevant), self.process.share(len(relevant))
@@ -262,7 +267,7 @@ class _Run:
     @torch.inference_mode()
     def measures(self, model: TwoTowers, queries: Tensor, relevant: Positions) -> tuple[float, float]:
         model.eval()
-        documents = self.documents(model, self.rows)[: self.n]
+        documents = self.documents(model, slice(self.rows))[: self.n]
         scores = (model.log_scale.exp() * model.query(queries) @ documents.T + model.bias).float().cpu().numpy()
         rows = [measure(ranks_of(row, positions)) for row, positions in zip(scores, relevant, strict=True)]
         return float(np.mean([row["R@100"] for row in rows])), float(np.mean([row["MAP"] for row in rows]))
@@ -271,7 +276,7 @@ class _Run:
     def result(self, corpus: Corpus, best: _Best) -> Trained:
         self.model.load_state_dict(best.state)
         self.model.eval()
-        nodes = self.documents(self.model, len(self.inputs[0])).float().cpu().numpy()
+        nodes = self.documents(self.model, slice(None)).float().cpu().numpy()
         tower = self.model.query
         layers = (tower.first.weight, tower.first.bias, tower.second.weight, tower.second.bias)
         arrays = [parameter.detach().float().cpu().numpy() for parameter in layers]

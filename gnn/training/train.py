@@ -1,7 +1,7 @@
 """Training: every missing version of a recipe, from the features of the law to its files, then the one that serves."""
 
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -14,8 +14,10 @@ from gnn.encoders.features import Features, make_features
 from gnn.model.subgraph import SubgraphEdges, exported_edges, subgraph_edges
 from gnn.model.trained import State, Trained, untrained
 from gnn.recipe import EncoderOptions, Recipe
+from gnn.training.cross_fitting import cross_fitted, sampled
 from gnn.training.distributed import Process, alone
 from gnn.training.fusion_tuning import START, tune_weights
+from gnn.training.lambdamart import Example, fit_trees
 from gnn.training.loop import Examples, dismiss, fit
 from gnn.training.scope import complete_scope
 from gnn.versions.active import active_id, model_rows, register
@@ -29,9 +31,11 @@ from schema.records import Question
 from search.arrays import Matrix
 from search.corpus.corpus import Corpus
 from search.questions import judged, of_split, positions_of, query_text
+from search.ranking.candidates import FEATURES
+from search.ranking.reranker import Reranker
 from search.ranking.tree_pooling import PoolingWeights
 from search.retrieval import Retriever
-from search.vectors.model import QuestionMemory
+from search.vectors.model import QuestionMemory, VectorModel
 
 _PACKAGES = ("torch", "torch-geometric", "numpy", "scipy", "scikit-learn", "bm25s", "transformers", "onnxruntime", "ladybug")
 
@@ -67,7 +71,7 @@ def train(workspace: Workspace, recipe: Recipe, process: Process | None = None) 
     _check_questions(recipe, workspace.questions, recipe.splits)
     ids = model_ids(recipe, workspace.index.key, workspace.questions)
     active = serving_id(recipe, workspace.index.key, workspace.questions)
-    trainer = _Trainer(workspace, process)
+    trainer = Trainer(workspace, process)
     trained = [id for of, id in ids.items() if trainer.make(recipe.other(of.recipe), of.split, id)]
     scoped = complete_scope(workspace, recipe, active)
     share_model(workspace.home, workspace.shelf, active)
@@ -88,7 +92,7 @@ def train_serving_version(workspace: Workspace, recipe: Recipe) -> None:
     """
     _check_questions(recipe, workspace.questions, recipe.splits[:1])
     id = serving_id(recipe, workspace.index.key, workspace.questions)
-    _Trainer(workspace, alone()).make(recipe, recipe.splits[0], id)
+    Trainer(workspace, alone()).make(recipe, recipe.splits[0], id)
     complete_scope(workspace, recipe, id)
 
 
@@ -99,7 +103,7 @@ def _check_questions(recipe: Recipe, questions: Sequence[Question], splits: Sequ
                 raise BadSetting(f"recipe {recipe.name}: no {part} questions from {recipe.questions!r} in the {split} split")
 
 
-class _Trainer:
+class Trainer:
     """Makes model versions; features, and the parameters that other recipes start from, are made once."""
 
     def __init__(self, workspace: Workspace, process: Process) -> None:
@@ -121,6 +125,10 @@ class _Trainer:
             development = judged(corpus, of_split(workspace.questions, split, "development"))
             tuned = tune_weights(retriever, development, progress=workspace.progress)
             made = replace(made, weights=tuned.weights, pooling=tuned.pooling)
+        if recipe.rerank.rounds:
+            examples = self.examples(recipe, split, made.weights, made.pooling)
+            trees = fit_trees(examples, FEATURES, recipe.rerank, threads=workspace.threads)
+            made = replace(made, reranker=Reranker(trees, recipe.rerank.share))
         run = self._run(trained)
         workspace.check_lock()
         write_model(workspace.home, corpus, workspace.text, made, run)
@@ -141,6 +149,24 @@ class _Trainer:
         # Only the parameters are kept: the embeddings of many versions would fill the memory.
         self._states[recipe.name, split] = trained.state
         return trained
+
+    def examples(self, recipe: Recipe, split: str, weights: Mapping[str, float], pooling: PoolingWeights) -> list[Example]:
+        """Return what a reranker learns from: training questions, each asked of a model that had not seen it.
+
+        Args:
+            weights, pooling: of the fusion that is reranked.
+        """
+        workspace, features = self.workspace, self._features_of(recipe.encoder)
+        first = sampled(recipe.other(recipe.training.start) if recipe.training.start else recipe, recipe.rerank.negatives)
+        training, development = (of_split(workspace.questions, split, part) for part in ("train", "development"))
+
+        def model_of(questions: Sequence[Question]) -> VectorModel:
+            examples = Examples(workspace.corpus, features, self._edges(first), questions, development)
+            trained = fit(first, examples, threads=workspace.threads, process=self.process, progress=workspace.progress)
+            memory = _question_memory(workspace.corpus, features, trained, questions)
+            return NewVersion("", first, features, trained, memory, weights, pooling).model()
+
+        return list(cross_fitted(workspace.index, training, split, model_of, progress=workspace.progress))
 
     def _edges(self, recipe: Recipe) -> SubgraphEdges:
         """Return the subgraph; where the graph is on a server, from there: by a projection of GDS, else by statements."""

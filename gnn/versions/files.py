@@ -21,11 +21,16 @@ from runtime.atomic_folder import whole_folder
 from schema.errors import NotReady, StorageFull
 from search.arrays import Matrix, positions_in, realigned
 from search.corpus.corpus import Corpus, CorpusText
+from search.ranking.candidates import FEATURES as FEATURES_OF_CANDIDATES
+from search.ranking.reranker import Reranker
 from search.ranking.scope import EVIDENCE, Scope
 from search.ranking.tree_pooling import PoolingWeights
+from search.ranking.trees import ARRAYS as TREE_ARRAYS
+from search.ranking.trees import Trees
 from search.vectors.model import Encode, QuestionMemory, VectorModel
 from search.vectors.neo4j import bound_of
 
+RERANKER = "reranker.npz"
 _TOWER = ("w1", "b1", "w2", "b2")
 _VOTES = ("data", "indices", "indptr")
 Card = dict[str, Any]
@@ -39,6 +44,7 @@ class NewVersion:
         features: of the law that it was trained on.
         memory: training questions, as its query tower embeds them.
         weights, pooling: of the fusion.
+        reranker: of its first answers, where the recipe has one.
     """
 
     id: str
@@ -48,6 +54,7 @@ class NewVersion:
     memory: QuestionMemory
     weights: Mapping[str, float]
     pooling: PoolingWeights
+    reranker: Reranker | None = None
 
     def model(self) -> VectorModel:
         """Return what retrieval needs of it, as `load_model` does once it is written."""
@@ -63,6 +70,7 @@ class NewVersion:
             weights=self.weights,
             pooling=self.pooling,
             questions=self.memory,
+            reranker=self.reranker,
         )
 
 
@@ -91,6 +99,8 @@ def write_model(home: Path, corpus: Corpus, text: CorpusText, version: NewVersio
             trained.document(version.recipe.document.heads).save(part)
             np.save(part / FEATURES, version.features.articles.astype(np.float16))
             version.features.encoder.save(part / "encoder")
+            if version.reranker is not None:
+                _write_reranker(part / RERANKER, version.reranker)
             texts = [text.digest(position) for position in range(len(corpus.articles))]
             ids = {"acts": corpus.acts, "sections": corpus.sections, "articles": corpus.articles, "texts": texts}
             _write_json(part / "ids.json", ids)
@@ -206,6 +216,7 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2) -> VectorM
         questions=_memory(folder, trained_on, corpus),
         wordings=_wordings(folder, corpus),
         scope=read_scope(home, id)[0],
+        reranker=_reranker(folder / RERANKER),
     )
 
 
@@ -241,6 +252,23 @@ def _memory(folder: Path, trained_on: Mapping[str, Sequence[str]] | None, corpus
         entries = (np.ones(len(kept), np.float32), (positions[kept], kept))
         votes = sparse.csr_array(votes @ sparse.csr_array(entries, shape=(len(articles), len(positions))))
     return QuestionMemory(np.load(folder / "questions.npy"), votes)
+
+
+def _write_reranker(path: Path, reranker: Reranker) -> None:
+    trees = reranker.trees
+    arrays = {name: getattr(trees, name) for name in TREE_ARRAYS}
+    np.savez(path, features=np.array(trees.features), share=np.float64(reranker.share), **arrays)
+
+
+def _reranker(path: Path) -> Reranker | None:
+    """Return the reranker of a version; None where it has none, or one over the features of another version of Lexgraph."""
+    if not path.exists():
+        return None
+    with np.load(path) as stored:
+        features = tuple(stored["features"].tolist())
+        if features != FEATURES_OF_CANDIDATES:
+            return None
+        return Reranker(Trees(features, *(stored[name] for name in TREE_ARRAYS)), float(stored["share"]))
 
 
 def _encoding(encoder: JoinedEncoder, tower: TowerWeights | None) -> Encode:

@@ -1,9 +1,9 @@
 """Reader of COLIEE Task 3, English: the Civil Code of Japan as text, and questions with the articles that decide them.
 
-The text has one heading, caption or article a line: ``Part I …``, ``Chapter …``, ``Section …``, ``Subsection …``,
-``Division …``; a caption in parentheses on the line before an article; ``Article 398-2  (1) …`` with paragraphs and items
-on the lines after it. Questions come as XML (``riteval_*.xml``) or, in later years, as JSON; whether their articles entail
-them (``label``) is another task's, and is not read.
+The text may begin with a line that is its title; after it, one heading, caption or article a line: ``Part I …``,
+``Chapter …``, ``Section …``, ``Subsection …``, ``Division …``; a caption in parentheses on the line before an article;
+``Article 398-2  (1) …`` with paragraphs and items on the lines after it. Questions come as XML (``riteval_*.xml``) or, in
+later years, as JSON; whether their articles entail them (``label``) is another task's, and is not read.
 """
 
 import re
@@ -31,6 +31,9 @@ _NUMBER = rf"[0-9]{{1,4}}(?:{_HYPHEN}[0-9]{{1,4}})*"
 _HEADING = re.compile(rf"(?:^|(?<=\s))({'|'.join(_RANKS)})\s+([IVXLC]+\b|{_NUMBER})(?=\s|$)")
 _ARTICLE = re.compile(rf"^Articles?\s+({_NUMBER})(?:\s+(?:through|to)\s+(?:Article\s+)?({_NUMBER}))?(?![\w.])[\s.:]*")
 _CAPTION = re.compile(r"^[(（]([^()（）]{1,300})[)）]$")
+_TITLE = re.compile(r"^(?:The )?Civil Code\b", re.IGNORECASE)
+_LINES_TO_A_HEADING = 5
+"""Lines, blank ones left out, among which the first heading of the code's text is."""
 _ITEM = re.compile(r"^[ivxl\d]+$")
 _NAMED = re.compile(rf"^\s*Articles?\s+({_NUMBER})", re.MULTILINE)
 _PAIR_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
@@ -44,7 +47,8 @@ def recognises(path: Path) -> bool:
         return False
     start = starts_with(path).decode("utf-8-sig", "replace").lstrip()
     if path.suffix == ".txt":
-        return bool(_HEADING.match(start)) and "\nArticle " in start
+        lines = [line.strip() for line in start.splitlines() if line.strip()]
+        return any(map(_HEADING.match, lines[:_LINES_TO_A_HEADING])) and any(map(_ARTICLE.match, lines))
     if path.suffix == ".xml":
         return "<pair" in start and "<t1" in start
     return start.startswith("[") and '"id"' in start and ('"paragraph"' in start or '"query"' in start)
@@ -97,10 +101,15 @@ class _Code:
         self.caption = ""
         self.lines: list[str] = []
         self.first = 0
+        self.begun = False
         self.rejected: list[Rejected] = []
 
     def line(self, at: int, line: str) -> None:
         """Take up the next line."""
+        if line and not self.begun:
+            self.begun = True
+            if _TITLE.match(line):
+                return
         article, caption = _ARTICLE.match(line), _CAPTION.match(line)
         order = tuple(map(int, _hyphened(article[1]).split("-"))) if article else ()
         if article and order > self.last:  # else a line of text that begins with the article that it cites

@@ -12,6 +12,7 @@ from schema.errors import LexgraphError
 from search.arrays import Scores
 from search.query.understanding import Understood
 from search.ranking.fusion import head_of, standard_scores
+from search.ranking.reranker import Move, Reranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Hit:
 
     Attributes:
         day: a day of the wording that answers; None where that is the present one.
+        move: by reranking; None where nothing was reranked, or this article was no candidate.
     """
 
     id: str
@@ -35,6 +37,7 @@ class Hit:
     score: float
     places: dict[str, Place]
     day: date | None = None
+    move: Move | None = None
 
 
 UNASKED = Understood("")
@@ -124,6 +127,7 @@ class Ranking:
         lost: the errors of what did not answer, by name ("text", "vectors").
         understood: what the query says before it is searched.
         evidence: `search.ranking.scope.EVIDENCE`; None where lists are lacking, or a filter cuts them.
+        reranked: the first of them, where they were.
     """
 
     scores: Scores
@@ -131,3 +135,4 @@ class Ranking:
     lost: Mapping[str, LexgraphError] = field(default_factory=dict)
     understood: Understood = UNASKED
     evidence: tuple[float, ...] | None = None
+    reranked: Reranked | None = None

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from schema.filter import Filter
 from search.arrays import Matrix, Scores
+from search.ranking.reranker import Reranker
 from search.ranking.scope import Scope
 from search.ranking.tree_pooling import PoolingWeights
 
@@ -58,6 +59,7 @@ class VectorModel:
         nearest: vector search on a server, used in place of ``articles`` where it is given.
         wordings: float32[v, d], embeddings by row of `Corpus.versions`; None where no text of one is known, or none was made.
         scope: the confidence of its answers, where questions were there to learn it from.
+        reranker: of its first answers, where its recipe has one.
     """
 
     id: str
@@ -73,3 +75,4 @@ class VectorModel:
     nearest: Nearest | None = None
     wordings: Matrix | None = None
     scope: Scope | None = None
+    reranker: Reranker | None = None

@@ -13,7 +13,11 @@ KEYS = {
     "best-trained": "aa9a1812598d",
     "encoder": "26351ff48ffb",
     "gatv2": "87efed644d00",
+    "lambdamart": "284ab042a0f0",
     "section-mean": "3eb633408a93",
+    "static": "a8039d131e85",
+    "static-encoder": "704cf5cd9f13",
+    "static-trained": "20bcdcfc2aa6",
     "trained": "52e27ba25776",
 }
 """Keys by which homes keep their models: they change with `gnn.recipe.FORMAT` alone."""
@@ -25,7 +29,14 @@ def test_a_model_that_was_trained_before_is_not_trained_again(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    "change", [{"tune_fusion": False}, {"encoder": {"svd_iterations": 5}}, {"document": {"layers": 1, "section_share": 0.5}}]
+    "change",
+    [
+        {"tune_fusion": False},
+        {"encoder": {"svd_iterations": 5}},
+        {"document": {"layers": 1, "section_share": 0.5}},
+        {"encoder": {"static_whitening": 0.5}},
+        {"rerank": {"rounds": 1}},
+    ],
 )
 def test_an_option_that_is_younger_than_stored_models_counts_where_it_is_used(change: dict[str, Any]) -> None:
     plain: dict[str, Any] = {"name": "r", "document": {"layers": 1}}

@@ -103,7 +103,9 @@ BSARD_QUESTIONS = (
     "12,Moulin,Ailes,Pourquoi le moulin tourne-t-il ?,,3\n"
 )
 
-COLIEE_CODE = """\ufeffPart I General Provisions
+COLIEE_CODE = """\ufeffCivil Code (Part I, Part II and Part III)
+
+Part I General Provisions
 Chapter I Common Provisions
 (Fundamental Principles)
 Article 1  (1) Private rights must conform to the public welfare.

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from ingest.readers.coliee import read
+from cypher.engines.ladybug import EmbeddedStore, open_graph
+from ingest.loading.questions import read_questions
+from ingest.readers.coliee import read, recognises
+from ingest.sources import ingest
 from schema.errors import BadSource
 from schema.records import ActTree, Question, Rejected
 from tests.support.small_texts import COLIEE_XML, write_format
@@ -48,6 +51,35 @@ def test_articles_have_caption_paragraphs_and_items(tmp_path: Path) -> None:
 def test_a_line_in_parentheses_without_an_article_behind_it_stays_text(tmp_path: Path) -> None:
     tree = code(tmp_path, "Part I General\nArticle 1  Text\n(a remark)\nmore\nArticle 2  Text\n(the last)\n")
     assert [a.text for a in tree.articles] == ["Text\n(a remark)\nmore", "Text\n(the last)"]
+
+
+@pytest.mark.parametrize("start", ["\ufeffCivil Code (Part I, Part II and Part III)\r\n", "\ufeff", "", "\n\nThe Civil Code\n\n"])
+def test_the_code_is_known_with_a_byte_order_mark_and_a_title_or_without(start: str, tmp_path: Path) -> None:
+    tree = code(tmp_path, start + "Part I General Provisions\n(Principles)\nArticle 1  Text\n")
+    assert recognises(tmp_path / "civil_code_en.txt")
+    assert ([s.heading for s in tree.sections], [a.number for a in tree.articles]) == (["Part I General Provisions"], ["1"])
+    assert not tree.rejected
+
+
+@pytest.mark.parametrize(
+    "text", ["Notes on the civil code\nPart I of them\n", "Article 1  Text\n", "a\nb\nc\nd\ne\nPart I A\nArticle 1 B\n"]
+)
+def test_another_text_is_not_taken_for_the_code(text: str, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text(text, "utf-8")
+    assert not recognises(tmp_path / "notes.txt")
+
+
+def test_a_question_on_an_article_that_the_code_lacks_keeps_the_others_and_is_listed(tmp_path: Path) -> None:
+    folder = write_format(tmp_path / "coliee", "coliee")
+    pair = {"id": "R02-07-A", "query": "Damages?", "paragraph": ["Article 709 A", "Article 1000 B"]}
+    (folder / "riteval_R02_en.json").write_text(json.dumps([pair, pair | {"id": "R02-07-I", "paragraph": "Article 999 C"}]))
+    store = EmbeddedStore(tmp_path / "home")
+    report = ingest(store, folder)
+    assert [r.reason for r in report.rejected] == [f"names articles that the graph lacks: jp/civil-code/{n}" for n in (1000, 999)]
+    with open_graph(store.home) as graph:
+        asked = {q.id: q.relevant for q in read_questions(graph, "coliee")}
+    assert asked["coliee/R02-07-A"] == ("jp/civil-code/709",)
+    assert "coliee/R02-07-I" not in asked
 
 
 def test_text_before_the_first_article_is_reported(tmp_path: Path) -> None:

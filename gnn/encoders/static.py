@@ -1,0 +1,88 @@
+"""Word-piece vectors: a text is the weighted mean of the vectors of its pieces; served with NumPy alone.
+
+The vectors are a transformer's own, distilled once (`gnn.encoders.distil`): each piece goes through it alone. The idea is that
+of model2vec (Tulkens and van Dongen, "Model2Vec: Fast State-of-the-Art Static Embeddings", 2024).
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from gnn.encoders.unigram import Unigram
+from search.arrays import Matrix, unit
+
+_AT_ONCE = 4096
+"""Texts whose pieces are counted at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class StaticEncoder:
+    """Means of the pieces' vectors, weighted by (1 + log of the count) · idf, centred on the articles' mean, unit length.
+
+    Attributes:
+        pieces: splits a text into v pieces.
+        vectors: float32[v, d].
+        weights: float32[v], idf over the articles; that of pieces that most articles have is smaller still.
+        mean: float32[d], mean of the articles before centring.
+    """
+
+    pieces: Unigram
+    vectors: Matrix
+    weights: npt.NDArray[np.float32]
+    mean: npt.NDArray[np.float32]
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """Return float32[texts, d]: embeddings; zero for a text of which no piece is in the vocabulary."""
+        raw = weighted_means(self.pieces, self.vectors, self.weights, texts)
+        return unit(np.where(raw.any(axis=1, keepdims=True), raw - self.mean, np.float32(0)))
+
+    encode_passages = encode
+    """An article is encoded as a query is."""
+
+    def save(self, folder: Path) -> None:
+        """Write the encoder into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        vocabulary = {"pieces": self.pieces.pieces, "scores": self.pieces.scores}
+        (folder / "static.json").write_text(json.dumps(vocabulary, ensure_ascii=False), "utf-8")
+        for name in ("vectors", "weights", "mean"):
+            np.save(folder / f"{name}.npy", getattr(self, name))
+
+    @classmethod
+    def load(cls, folder: Path) -> "StaticEncoder":
+        """Open what `save` wrote; the vectors stay memory-mapped."""
+        vocabulary = json.loads((folder / "static.json").read_text("utf-8"))
+        return cls(
+            Unigram(vocabulary["pieces"], vocabulary["scores"]),
+            np.asarray(np.load(folder / "vectors.npy", mmap_mode="r")),
+            np.load(folder / "weights.npy"),
+            np.load(folder / "mean.npy"),
+        )
+
+
+def piece_counts(pieces: Unigram, texts: Sequence[str]) -> sparse.csr_array:
+    """Return float32[texts, v]: how often each text has each piece."""
+    rows = [pieces.of_text(text) for text in texts]
+    ends = np.cumsum([0, *map(len, rows)])
+    columns = np.concatenate([np.zeros(0, np.int32), *(np.array(row, np.int32) for row in rows)])
+    shape = (len(rows), len(pieces.pieces))
+    counts = sparse.csr_array((np.ones(len(columns), np.float32), columns, ends.astype(np.int32)), shape=shape)
+    counts.sum_duplicates()
+    return counts
+
+
+def weighted_means(pieces: Unigram, vectors: Matrix, weights: npt.NDArray[np.float32], texts: Sequence[str]) -> Matrix:
+    """Return float32[texts, d]: the weighted mean of the vectors of the pieces of each text; zero where it has none."""
+    parts: list[Matrix] = []
+    for start in range(0, len(texts), _AT_ONCE):
+        counts = piece_counts(pieces, texts[start : start + _AT_ONCE])
+        shares = sparse.csr_array(
+            ((1 + np.log(counts.data)) * weights[counts.indices], counts.indices, counts.indptr), shape=counts.shape
+        )
+        total = np.asarray(shares.sum(axis=1)).reshape(-1, 1)
+        parts.append((shares @ vectors / np.maximum(total, 1e-9)).astype(np.float32))
+    return np.concatenate(parts)

@@ -1,0 +1,71 @@
+"""Cross-fitting: each fifth of the training questions, asked of a model that was trained on the other four.
+
+A reranker that learnt from questions which its model was trained on would trust that model too much.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from gnn.recipe import Recipe
+from gnn.training.lambdamart import Example
+from runtime.progress import Progress, silent
+from schema.records import Question
+from search.corpus.corpus import Corpus
+from search.questions import TITLE, WITH_DESCRIPTION, positions_of, query_text
+from search.ranking.candidates import UNLEARNT
+from search.ranking.reranker import Reranker
+from search.retrieval import Retriever
+from search.text.index import TextIndex
+from search.vectors.model import VectorModel
+
+FOLDS = 5
+_LEVELS = 2
+ModelOf = Callable[[Sequence[Question]], VectorModel]
+"""Trains a model on questions."""
+
+
+def fold_of(corpus: Corpus, question: Question, split: str) -> int:
+    """Return the part of a question, from 0: by its identifier, or by its topic where the split keeps topics apart.
+
+    Its topic is the place, two levels of headings below the act, that most of its articles share.
+    """
+    topic = question.id
+    if split == "by-dossier":
+        parents = [int(corpus.article_parent[position]) for position in positions_of(corpus, question)]
+        places = Counter(corpus.path_ids(parent)[: _LEVELS + 1][-1] for parent in parents)
+        topic = min(places, key=lambda place: (-places[place], place))
+    return int.from_bytes(hashlib.sha256(topic.encode()).digest()[:4]) % FOLDS
+
+
+def sampled(recipe: Recipe, negatives: int) -> Recipe:
+    """Return a recipe with fewer negatives: the model of a fold need only be like the whole one, and is let go again."""
+    training = recipe.training.model_copy(update={"full_softmax_limit": 1, "negatives": negatives})
+    return recipe.model_copy(update={"training": training})
+
+
+def cross_fitted(
+    index: TextIndex, questions: Sequence[Question], split: str, model_of: ModelOf, *, progress: Progress = silent
+) -> Iterator[Example]:
+    """Yield every question as an example, asked by title and as a whole, fold by fold.
+
+    Args:
+        model_of: trains a model on the questions of the other folds.
+    """
+    folds = [fold_of(index.corpus, question, split) for question in questions]
+    for fold in sorted(set(folds)):
+        others = [question for question, of in zip(questions, folds, strict=True) if of != fold]
+        if not others:
+            continue
+        model = replace(model_of(others), reranker=Reranker(UNLEARNT, 1.0))
+        retriever = Retriever(index, model, max_query_characters=1 << 20)
+        own = [question for question, of in zip(questions, folds, strict=True) if of == fold]
+        with progress(f"candidates, part {fold + 1} of {FOLDS}", len(own)) as advance:
+            for question in own:
+                relevant = positions_of(index.corpus, question)
+                for asked in (TITLE, WITH_DESCRIPTION) if question.description else (WITH_DESCRIPTION,):
+                    reranked = retriever.rank(query_text(question, asked)).reranked
+                    if reranked is not None:
+                        yield Example(fold, asked, reranked.candidates, relevant)
+                advance(1)

@@ -1,0 +1,86 @@
+"""Reranking: the first articles of a ranking in the order of trees that learnt it from the training questions (LambdaMART)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from search.arrays import Positions, Scores
+from search.ranking.trees import Rows, Trees
+
+_REASONS = 3
+"""Features that are named as the reasons of a move."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Articles that may be reranked: their positions, best first, and float64[candidates, features]."""
+
+    positions: Positions
+    rows: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The move of an article by reranking.
+
+    Attributes:
+        places: up, or down where negative.
+        reasons: the features that add most to its score or take most from it, and how much, most first.
+    """
+
+    places: int
+    reasons: dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Reranked:
+    """The candidates of one query, with int[candidates], the place of each after reranking, from 0."""
+
+    candidates: Candidates
+    after: npt.NDArray[np.intp]
+    trees: Trees
+
+    def moves(self, page: Positions) -> list[Move | None]:
+        """Return the move of each article of a page; None of one that was no candidate."""
+        before = {position: place for place, position in enumerate(self.candidates.positions.tolist())}
+        places = [before.get(position) for position in page.tolist()]
+        added = iter(self.trees.contributions(self.candidates.rows[[place for place in places if place is not None]]))
+        return [None if place is None else Move(place - int(self.after[place]), self._reasons(next(added))) for place in places]
+
+    def _reasons(self, added: npt.NDArray[np.float64]) -> dict[str, float]:
+        most = np.argsort(-np.abs(added), kind="stable")[:_REASONS]
+        return {self.trees.features[column]: float(added[column]) for column in most if added[column]}
+
+
+@dataclass(frozen=True, eq=False)
+class Reranker:
+    """Trees over the features of candidates; what they give is added to a share of the score so far.
+
+    Attributes:
+        trees: those that were learnt; none of them leaves the order as it is.
+        share: weight of the score so far, which is the first feature.
+    """
+
+    trees: Trees
+    share: float
+
+    def __call__(self, scores: Scores, candidates: Candidates, stays: npt.NDArray[np.bool_]) -> tuple[Scores, Reranked]:
+        """Return float32[n], the scores so far in another order of the candidates, and what was done.
+
+        Args:
+            scores: float32[n], so far.
+            candidates: the highest of them.
+            stays: bool[candidates], those that stay before all others.
+
+        Raises:
+            LexgraphError: a feature is missing, or no finite number.
+        """
+        rows, positions = candidates.rows, candidates.positions
+        learnt = self.trees(rows)
+        order = np.lexsort((-(self.share * rows[:, 0] + learnt), ~stays))
+        reordered = scores.copy()
+        reordered[positions[order]] = scores[positions]
+        after = np.empty(len(order), np.intp)
+        after[order] = np.arange(len(order))
+        return reordered, Reranked(candidates, after, self.trees)

