@@ -145,6 +145,7 @@ FROM_BELOW: dict[str, str] = {
     "No section is meant without its act.": "Une section ne se trouve pas sans son texte.",
     # Errors
     "the query is empty": "la requête est vide",
+    "a search is on a day or across time, not both": "une recherche porte sur un jour ou sur tous les temps, pas sur les deux",
     "the query has {characters} characters; at most {most} are answered": (
         "la requête a {characters} caractères ; {most} au plus sont acceptés"
     ),

@@ -18,7 +18,7 @@ End = Annotated[datetime, typer.Option("--to", formats=["%Y-%m-%d"], metavar="<d
 
 @app.command()
 def history(context: typer.Context, name: Names, act: InAct = None, json_: Json = False) -> None:
-    """List the wordings of an article, oldest first, and its other numbers."""
+    """List the wordings of an article, and its other numbers."""
     from cli.history import history_of, show_history
     from cli.named import named
 
@@ -41,7 +41,10 @@ def diff(context: typer.Context, name: Names, start: Start, end: End, act: InAct
 
 @app.command()
 def changes(context: typer.Context, name: Names, start: Start, end: End, json_: Json = False) -> None:
-    """List the articles of an act that are new, reworded, renumbered or repealed between two days."""
+    """List what changed in an act between two days.
+
+    Articles are new, reworded, renumbered or repealed.
+    """
     from cli.history import changes_of, show_changes
     from cli.named import act_named
 

@@ -43,7 +43,7 @@ def _counts(documents: Sequence[Sequence[int]], words: int) -> sparse.csr_array:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """How often words stand in d documents.
+    """Counts of words in d documents.
 
     Attributes:
         column: number of each of w words.

@@ -7,10 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bench.mutations import MUTATIONS, TRICKS, mutated, one_mutation, outcome_of, tally_of
-from ingest.sources import FORMATS, Format
-from schema.errors import LexgraphError
+from bench.mutations import MUTATED, MUTATIONS, TRICKS, mutated, one_mutation, outcome_of, tally_of
+from cypher.engines.ladybug import EmbeddedStore
+from ingest.loading.report import LoadReport
+from ingest.sources import Format, ingest
+from schema.errors import BadSource, LexgraphError
 from schema.records import Read
+from tests.support.law_history import write_history
 from tests.support.small_texts import WRITTEN, write_format
 
 QUICK = settings(
@@ -20,7 +23,7 @@ QUICK = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 READ = {"read", "partly", "refused"}
-by_name = pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
+by_name = pytest.mark.parametrize("format", MUTATED, ids=lambda format: format.name)
 
 
 @by_name
@@ -61,13 +64,28 @@ def test_a_trick_in_the_place_of_an_identifier_does_not_come_out_of_any_reader(t
         "coliee": ("R03-01-A", "398-2"),
         "legi": ("LEGITEXT000000000001", "L111-1"),
     }
-    for format in FORMATS:
+    for format in MUTATED:
         folder = write_format(tmp_path / format.name, format.name)
         for place in places[format.name]:
             for name, text in WRITTEN[format.name].items():
                 (folder / name).write_text(text.replace(place, plain), "utf-8")
             paths = [folder / name for name in WRITTEN[format.name]]
             assert outcome_of(format, paths, tmp_path / "home") in READ, (format.name, place[:20])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_mutated_state_of_a_history_is_read_or_refused(tmp_path: Path, seed: int) -> None:
+    repository = write_history(tmp_path / "law", last=lambda state: mutated(state, random.Random(seed)))
+    store, report = EmbeddedStore(tmp_path / "home"), LoadReport()
+    try:
+        ingest(store, repository, report=report)
+    except BadSource as error:
+        assert "law" in str(error), "the message names the source"
+        return
+    with store.reading() as graph:
+        ids = [row["id"] for row in graph.rows("corpus_articles")]
+    assert ids or report.rejected, "nothing is lost without a word"
+    assert not [id for id in ids if ".." in id or " " in id]
 
 
 def test_every_mutation_changes_something() -> None:
@@ -91,7 +109,7 @@ def test_a_reader_that_crashes_is_found_out(read: object, tmp_path: Path) -> Non
 
 
 def test_a_process_reads_one_file_after_another() -> None:
-    tally = tally_of(next(f for f in FORMATS if f.name == "jsonl"), 10)
+    tally = tally_of(next(f for f in MUTATED if f.name == "jsonl"), 10)
     assert sum(tally.outcomes.values()) == 10
     assert set(tally.outcomes) <= READ
     assert tally.examples == []

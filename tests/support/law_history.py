@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 CODE = "LEGITEXT000000000009"
@@ -42,8 +43,8 @@ STATES = {
 """Headings and articles of the code, by the first day of each state."""
 
 
-def write_history(folder: Path) -> Path:
-    """Make the repository in a folder, and return it."""
+def write_history(folder: Path, *, last: Callable[[bytes], bytes] = lambda state: state) -> Path:
+    """Make the repository in a folder, and return it; ``last`` may change the file of the last state."""
     folder.mkdir(parents=True, exist_ok=True)
     _git(folder, "init", "-q", "-b", "main")
     for day, sections in STATES.items():
@@ -52,7 +53,8 @@ def write_history(folder: Path) -> Path:
             lines.append(f"## {heading}")
             lines += [f"##### Article {number}\n\n{text}" for number, text in articles]
         (folder / "fr").mkdir(exist_ok=True)
-        (folder / "fr" / f"{CODE}.md").write_text("\n\n".join(lines) + "\n", encoding="utf-8")
+        state = ("\n\n".join(lines) + "\n").encode()
+        (folder / "fr" / f"{CODE}.md").write_bytes(last(state) if day == max(STATES) else state)
         _git(folder, "add", "-A")
         _git(folder, "commit", "-q", "-m", f"[reform] Code des fours\n\nFecha: {day}\n\nSource-Date: {day}\nNorm-Id: {CODE}")
     return folder
