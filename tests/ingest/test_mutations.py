@@ -77,10 +77,13 @@ def test_a_trick_in_the_place_of_an_identifier_does_not_come_out_of_any_reader(t
 def test_a_mutated_state_of_a_history_is_read_or_refused(tmp_path: Path, seed: int) -> None:
     repository = write_history(tmp_path / "law", last=lambda state: mutated(state, random.Random(seed)))
     store, report = EmbeddedStore(tmp_path / "home"), LoadReport()
+    refused = ""
     try:
         ingest(store, repository, report=report)
     except BadSource as error:
-        assert "law" in str(error), "the message names the source"
+        refused = str(error)
+    if refused:
+        assert "law" in refused, "the message names the source"
         return
     with store.reading() as graph:
         ids = [row["id"] for row in graph.rows("corpus_articles")]
