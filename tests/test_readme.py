@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines() if line.strip()]
 QUERY = re.findall(r"```graphql\n(.*?)```", README, re.DOTALL)[0]
-pytestmark = [pytest.mark.timeout(1800), pytest.mark.xdist_group("real README")]
+pytestmark = [pytest.mark.timeout(2400), pytest.mark.xdist_group("real README")]
 
 
 def _environment() -> dict[str, str]:
