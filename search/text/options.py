@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from schema.settings import Settings
 
-FORMAT = 4
+FORMAT = 5
 """Raised when analysis or the layout of the folder changes, so that indexes are made anew."""
 HEADING_WEIGHT = 2
 """Times that the headings above a section stand in its document."""
