@@ -71,7 +71,8 @@ def _aligned(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str,
 def _words(before: str, after: str) -> Iterator[tuple[Change, str]]:
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     if len(old) * len(new) > _LONG:
-        steps = [(step.tag, step.src_start, step.src_end, step.dest_start, step.dest_end) for step in Levenshtein.opcodes(old, new)]
+        edits = Levenshtein.opcodes(old, new)
+        steps = [(edit.tag, edit.src_start, edit.src_end, edit.dest_start, edit.dest_end) for edit in edits]
     else:
         steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     for tag, old_start, old_end, new_start, new_end in steps:

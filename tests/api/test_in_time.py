@@ -37,7 +37,8 @@ def nodes(connection: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_history_lists_wordings_oldest_first_with_what_gave_them(ovens: TestClient) -> None:
     query = """query($id: ID!, $first: Int!, $after: String) { node(id: $id) { ... on Article {
-      history(first: $first, after: $after) { totalCount pageInfo { hasNextPage endCursor } edges { node { text validFrom validTo instrument isPresent } } } } } }"""
+      history(first: $first, after: $after) {
+      totalCount pageInfo { hasNextPage endCursor } edges { node { text validFrom validTo instrument isPresent } } } } } }"""
     found = ask(ovens, query, id=ARTICLES["1"], first=1)["node"]["history"]
     assert (found["totalCount"], found["pageInfo"]["hasNextPage"]) == (2, True)
     (old,) = nodes(found)
