@@ -69,9 +69,9 @@ class WordingOfDay:
     known_to: date | None = strawberry.field(description="The last such day.")
 
 
-@strawberry.enum(name="WordChange", description="What happened to words between two wordings.")
+@strawberry.enum(name="WordChange", description="The fate of words between two wordings.")
 class WordChange(Enum):
-    """What happened to words between two wordings."""
+    """The fate of words between two wordings."""
 
     SAME = "same"
     DELETED = "deleted"
