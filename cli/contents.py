@@ -1,7 +1,7 @@
 """The contents of an act or a section, and the list of the acts, as trees and lines."""
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
 
 from rich.text import Text
@@ -12,6 +12,7 @@ from cli.output import out, say
 from cypher.graph import Graph, Row
 from schema.errors import BadQuery, NotFound
 from schema.identifiers import act_of
+from schema.wordings import is_outside
 from search.in_time.act_on_day import ActOnDay
 
 Tree = dict[str, Any]
@@ -51,7 +52,7 @@ def contents_of(graph: Graph, name: Named, depth: int, day: date | None = None) 
 
 def _on_day(graph: Graph, act: Row, name: Named, depth: int, day: date | None) -> Tree:
     known_from, known_to = act["known_from"], act["known_to"]
-    if day and known_from and not known_from <= day <= max(known_to or date.max, datetime.now(UTC).date()):
+    if day and is_outside(day, (known_from, known_to)):
         raise BadQuery(
             localised("{day} lies outside the law that is loaded: from {start} to {end}", day=day, start=known_from, end=known_to)
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
 
 from rich.text import Text
@@ -13,7 +13,7 @@ from cli.output import out, say
 from cli.pages import NUMBERED, day_in_words, in_force
 from cypher.graph import Graph, Row
 from schema.errors import BadQuery, NotFound
-from schema.wordings import Days, TextOfDay, text_of_day
+from schema.wordings import Days, TextOfDay, is_outside, text_of_day
 from search.in_time.changes import changes_between, wordings_of
 from search.in_time.difference import difference
 
@@ -127,7 +127,7 @@ def changes_of(graph: Graph, act: str, start: date, end: date) -> Found:
     if end < start:
         raise BadQuery(localised("{start} comes after {end}: name the earlier day first", start=start, end=end))
     for day in (start, end):
-        if known[0] and not known[0] <= day <= max(known[1] or date.max, datetime.now(UTC).date()):
+        if is_outside(day, known):
             raise BadQuery(outside(day, known))
     listed = [asdict(change) for change in changes_between(graph, act, start, end)]
     return {"act": act, "title": row["title"], "from": start, "to": end, "changes": listed}

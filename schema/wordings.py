@@ -34,6 +34,16 @@ def in_force_on(day: date, wordings: Sequence[Days]) -> int | None:
     return max(holding, key=lambda n: (wordings[n][0] or date.min, -n), default=None)
 
 
+def is_outside(day: date, known: Days) -> bool:
+    """Return whether a day lies outside those whose law a source has: from the first to the last or to this day.
+
+    Args:
+        day: the day that is asked about.
+        known: first and last day (`Act.known_from`, `Act.known_to`); without them the source has one law alone, and no span.
+    """
+    return known[0] is not None and not known[0] <= day <= max(known[1] or date.max, datetime.now(UTC).date())
+
+
 def text_of_day(
     day: date, present: Days, others: Sequence[tuple[Days, str]], known: Days = (None, None)
 ) -> tuple[TextOfDay, int | None]:
@@ -45,7 +55,7 @@ def text_of_day(
         others: days and text ("" where it is not known) of its other wordings.
         known: first and last day whose law the source has (`Act.known_from`, `Act.known_to`); without them, it has one law alone.
     """
-    if known[0] and not known[0] <= day <= max(known[1] or date.max, datetime.now(UTC).date()):
+    if is_outside(day, known):
         return TextOfDay.OUTSIDE, None
     place = in_force_on(day, [present, *(days for days, _ in others)])
     if place is None:

@@ -9,18 +9,20 @@ import strawberry
 
 from api.graphql.citations import CitationEdge, CitesOutsideConnection, outside_citations
 from api.graphql.described import graphql_field, graphql_interface, graphql_type
-from api.graphql.loaders import Reading
-from api.graphql.pagination import DEFAULT_PAGE, Connection, PageInfo, Window, connection
+from api.graphql.loaders import Reading, gone
+from api.graphql.on_day import act_on_day, present_of, rows_on_day
+from api.graphql.pagination import DEFAULT_PAGE, Connection, Edge, PageInfo, Window, connection
+from api.graphql.wordings import Dated, Wording, WordingOfDay, all_wordings, oldest_first, wording_of_day
 from cypher.graph import Row
-from schema.errors import NotReady
-from schema.identifiers import act_of as act_identifier
 from schema.labels import UNCITED
-from schema.publishers import act_url, article_url, present_id, section_url, wording_url
-from schema.wordings import in_force_on
+from schema.publishers import act_url, article_url, section_url
+from search.in_time.act_on_day import ActOnDay, Part
 
 Info = strawberry.Info[Reading, None]
 First = Annotated[int, strawberry.argument(description="Length of the page, from 1 to the server's limit.")]
 After = Annotated[str | None, strawberry.argument(description="`endCursor` of the page before.")]
+Day = Annotated[date, strawberry.argument(description="The day, as ISO 8601: `2020-01-31`.")]
+OnDay = Annotated[date | None, strawberry.argument(description="As of this day; of the present law where it is left out.")]
 
 
 @graphql_interface
@@ -35,16 +37,6 @@ class Node:
     async def url(self, info: Info) -> str | None:
         """Address at the publisher; null where none is certain."""
         return await _url(info.context, self)
-
-
-@graphql_type
-class Dated:
-    """Law with days and a name of the publisher's own."""
-
-    status: str | None = strawberry.field(description="As the publisher gives it, e.g. `VIGUEUR`.")
-    valid_from: date | None = strawberry.field(description="First day in force.")
-    valid_to: date | None = strawberry.field(description="First day no longer in force; null while no end is known.")
-    source_id: str | None = strawberry.field(description="The publisher's own identifier.")
 
 
 @graphql_interface
@@ -66,12 +58,17 @@ class Provision(Node, Dated):
         """The section or act that this stands in."""
         found = await node_of(info.context, self.parent_id)
         if found is None:
-            raise _gone()
+            raise gone()
         return found
 
     @graphql_field
-    async def ancestors(self, info: Info) -> list[Node]:
+    async def ancestors(self, info: Info, on: OnDay = None) -> list[Node]:
         """The act and the sections above this, from the act down."""
+        if on is not None:
+            stood = await act_on_day(info.context, self.act_id, on, self.id)
+            above = [stood.parts[id] for id, _ in stood.path_above(self.id)[1:]]
+            nodes = [await node_of(info.context, self.act_id), *await _of_day(info.context, stood, above)]
+            return [node for node in nodes if node is not None]
         return await _nodes(info.context, info.context.path(self.parent_id))
 
     @graphql_field
@@ -135,18 +132,23 @@ class Relation:
 
 
 @graphql_type
-class Wording(Dated):
-    """A wording of an article."""
+class Renumbering:
+    """A day on which the text of an article went on under another number."""
 
-    id: strawberry.ID
-    text: str | None = strawberry.field(description="Null where only the dates are known.")
-    article_id: strawberry.Private[str]
+    node: "Article" = strawberry.field(description="The article that has the other number.")
+    on: date
+    similarity: float = strawberry.field(description="Of both texts, from 0 to 1.")
 
-    @graphql_field
-    async def url(self, info: Info) -> str | None:
-        """Address at the publisher; null where none is certain."""
-        act = await info.context.acts.load(act_identifier(self.article_id))
-        return None if act is None else wording_url(act, self.source_id)
+
+@graphql_type
+class HistoryConnection:
+    """Wordings of an article, oldest first, and its other numbers."""
+
+    edges: list[Edge[Wording]]
+    page_info: PageInfo
+    total_count: int
+    renumbered_from: list[Renumbering] = strawberry.field(description="Whose text became this article's.")
+    renumbered_to: list[Renumbering] = strawberry.field(description="To which its text went.")
 
 
 _Types = Annotated[list[RelationType] | None, strawberry.argument(description="Only these; all where it is left out.")]
@@ -166,6 +168,8 @@ class Act(Node, Dated):
     short_title: str | None = strawberry.field(description="Null where it has none.")
     published: date | None = strawberry.field(description="The date that the act bears.")
     updated: date | None = strawberry.field(description="The date of the consolidation that was read.")
+    known_from: date | None = strawberry.field(description="First day whose law is loaded; null where not every day's is.")
+    known_to: date | None = strawberry.field(description="The last such day.")
     subjects: list[str] = strawberry.field(description="The publisher's own: fields, departments.")
     preamble: str | None = strawberry.field(description="What stands outside its sections and articles.")
 
@@ -191,9 +195,11 @@ class Act(Node, Dated):
         return await _cited_by(info.context, self.id, first, after)
 
     @graphql_field
-    async def contents(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> Connection[Provision]:
+    async def contents(
+        self, info: Info, on: OnDay = None, first: First = DEFAULT_PAGE, after: After = None
+    ) -> Connection[Provision]:
         """Sections and articles directly below the act, in reading order."""
-        return await _provisions(info.context, ["contents", self.id], self.id, first, after)
+        return await _contents(info.context, self.id, self.id, on, (first, after))
 
 
 @graphql_type
@@ -204,9 +210,11 @@ class Section(Provision):
     text: str | None = strawberry.field(description="What stands under its heading, before anything below it.")
 
     @graphql_field
-    async def contents(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> Connection[Provision]:
+    async def contents(
+        self, info: Info, on: OnDay = None, first: First = DEFAULT_PAGE, after: After = None
+    ) -> Connection[Provision]:
         """Sections and articles directly below the section, in reading order."""
-        return await _provisions(info.context, ["contents", self.id], self.id, first, after)
+        return await _contents(info.context, self.act_id, self.id, on, (first, after))
 
     @graphql_field
     async def cited_by(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitedByConnection:
@@ -229,38 +237,44 @@ class Article(Provision):
     async def wordings(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> Connection[Wording]:
         """Its other wordings, earlier and later, by their first days."""
         window = Window.of(["wordings", self.id], first, after, info.context.settings.max_page)
-        rows = await info.context.wordings.load(self.id)
-        page = window.page_of_all(rows)
-        return connection(page, [_wording(row) for _, row in page.items], len(rows))
+        others = (await all_wordings(info.context, self.id))[1:]
+        page = window.page_of_all(others)
+        return connection(page, [wording for _, wording in page.items], len(others))
 
     @graphql_field
-    async def wording(
-        self, info: Info, on: Annotated[date, strawberry.argument(description="The day, as ISO 8601: `2020-01-31`.")]
-    ) -> Wording | None:
+    async def wording(self, info: Info, on: Day) -> Wording | None:
         """The wording in force on a day, its text null where only its dates are known; null where none was in force."""
-        rows = await info.context.wordings.load(self.id)
-        own = Wording(
-            id=self.id,
-            status=self.status,
-            valid_from=self.valid_from,
-            valid_to=self.valid_to,
-            text=self.text,
-            source_id=present_id(vars(self), rows),
-            article_id=self.id,
+        return (await wording_of_day(info.context, self.id, on)).wording
+
+    @graphql_field
+    async def on_day(self, info: Info, day: Day) -> WordingOfDay:
+        """The wording in force on a day; where there is none, why, and what was before and after."""
+        return await wording_of_day(info.context, self.id, day)
+
+    @graphql_field
+    async def history(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> HistoryConnection:
+        """All its wordings, oldest first, with what gave each, and the numbers that its text had before and has since."""
+        reading = info.context
+        window = Window.of(["history", self.id], first, after, reading.settings.max_page)
+        wordings = oldest_first(await all_wordings(reading, self.id))
+        page = window.page_of_all(wordings)
+        return HistoryConnection(
+            edges=[Edge(cursor=cursor, node=wording) for cursor, wording in page.items],
+            page_info=page.info,
+            total_count=len(wordings),
+            renumbered_from=await _renumberings(reading, await reading.renumberings_into.load(self.id)),
+            renumbered_to=await _renumberings(reading, await reading.renumberings.load(self.id)),
         )
-        wordings = [own, *map(_wording, rows)]
-        place = in_force_on(on, [(wording.valid_from, wording.valid_to) for wording in wordings])
-        return None if place is None else wordings[place]
 
     @graphql_field
-    async def next(self, info: Info) -> "Article | None":
+    async def next(self, info: Info, on: OnDay = None) -> "Article | None":
         """The article after this in reading order; null at the end of the act."""
-        return await _article(info.context, info.context.snapshot.corpus.beside(self.id, 1))
+        return await _beside(info.context, self, 1, on)
 
     @graphql_field
-    async def previous(self, info: Info) -> "Article | None":
+    async def previous(self, info: Info, on: OnDay = None) -> "Article | None":
         """The article before this in reading order; null at the beginning of the act."""
-        return await _article(info.context, info.context.snapshot.corpus.beside(self.id, -1))
+        return await _beside(info.context, self, -1, on)
 
     @graphql_field
     async def cites(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitesConnection:
@@ -269,7 +283,7 @@ class Article(Provision):
         window = Window.of(["cites", self.id], first, after, reading.settings.max_page)
         rows = [row for row in await reading.cites.load(self.id) if reading.knows(row["other"])]
         page = window.page_of_all(rows)
-        targets = await _named(reading, [row["other"] for _, row in page.items])
+        targets = await nodes_of(reading, [row["other"] for _, row in page.items])
         edges = [
             CitesEdge(cursor=cursor, node=node, text=row["text"], start=row["start"], end=row["end"], kind=row["kind"])
             for (cursor, row), node in zip(page.items, targets, strict=True)
@@ -308,7 +322,7 @@ def article_of(row: Row | None) -> Article:
 def _values(kind: type, row: Row | None, own: Row) -> Row:
     """Return the fields of a type from the properties of a row: an empty text is null, but for what every node has."""
     if row is None:
-        raise _gone()
+        raise gone()
     names = [field.name for field in fields(kind)]
     read = {name: row[name] if name in _NEVER_NULL else row[name] or None for name in names if name in row}
     return read | {name: [] for name in ("subjects",) if name in names and not read[name]} | own
@@ -332,15 +346,10 @@ _MADE_OF = {"Act": act_of, "Section": section_of, "Article": article_of}
 
 async def node_of(reading: Reading, id: str) -> Node | None:
     """Return what an identifier names, or None."""
-    return (await _named(reading, [id]))[0]
+    return (await nodes_of(reading, [id]))[0]
 
 
-def _gone() -> NotReady:
-    """A server's graph is one for all: what this release knows may have gone from it."""
-    return NotReady("the graph no longer holds this: newer law is being loaded; ask again in a moment")
-
-
-async def _named(reading: Reading, ids: list[str]) -> list[Node | None]:
+async def nodes_of(reading: Reading, ids: list[str]) -> list[Node | None]:
     """Return what identifiers name; None for what a server's graph lost, or gained, since this release was opened."""
     # All are asked for before the first is awaited, so that they share a batch.
     loads = [reading.load(id) for id in ids]
@@ -349,13 +358,37 @@ async def _named(reading: Reading, ids: list[str]) -> list[Node | None]:
 
 
 async def _nodes(reading: Reading, ids: list[str]) -> list[Node]:
-    return [node for node in await _named(reading, ids) if node is not None]
+    return [node for node in await nodes_of(reading, ids) if node is not None]
 
 
-async def _article(reading: Reading, id: str | None) -> Article | None:
-    """Return the article of an identifier, where there is one."""
-    found = None if id is None else await node_of(reading, id)
+async def _beside(reading: Reading, article: Article, step: int, on: date | None) -> Article | None:
+    """Return the article after (1) or before (-1) one, in the present law or on a day."""
+    if on is not None:
+        stood = await act_on_day(reading, article.act_id, on, article.id)
+        part = stood.beside(article.id)[step > 0]
+        found = None if part is None else (await _of_day(reading, stood, [part]))[0]
+    else:
+        id = reading.snapshot.corpus.beside(article.id, step)
+        found = None if id is None else await node_of(reading, id)
     return found if isinstance(found, Article) else None
+
+
+async def _of_day(reading: Reading, stood: ActOnDay, parts: list[Part]) -> list[Provision | None]:
+    """Return sections and articles as they stood on a day."""
+    rows = await rows_on_day(reading, stood, parts)
+    make = {"Section": section_of, "Article": article_of}
+    return [None if row is None else make[part.label](row) for part, row in zip(parts, rows, strict=True)]
+
+
+async def _contents(reading: Reading, act: str, id: str, on: date | None, page: tuple[int, str | None]) -> Connection[Provision]:
+    """Return a page, ``first`` and ``after``, of what stands in an act or a section, or stood in it on a day."""
+    if on is None:
+        return await _provisions(reading, ["contents", id], id, *page)
+    window = Window.of(["contents", id, on], *page, reading.settings.max_page)
+    stood = await act_on_day(reading, act, on, id)
+    parts = stood.below(id)
+    shown = window.page_of_all(parts)
+    return connection(shown, await _of_day(reading, stood, [part for _, part in shown.items]), len(parts))
 
 
 async def _relations(
@@ -365,7 +398,7 @@ async def _relations(
     window = Window.of([*field, types], *page, reading.settings.max_page)
     wanted = [row for row in rows if (types is None or RelationType(row["type"]) in types) and reading.knows(row["other"])]
     shown = window.page_of_all(wanted)
-    acts = await _named(reading, [row["other"] for _, row in shown.items])
+    acts = await nodes_of(reading, [row["other"] for _, row in shown.items])
     relations = [
         Relation(
             type=RelationType(row["type"]),
@@ -381,17 +414,23 @@ async def _relations(
     return connection(shown, relations, len(wanted))
 
 
-def _wording(row: Row) -> Wording:
-    return Wording(**_values(Wording, row, {}))
+async def _renumberings(reading: Reading, rows: list[Row]) -> list[Renumbering]:
+    articles = await nodes_of(reading, [row["other"] for row in rows])
+    return [
+        Renumbering(node=article, on=row["on"], similarity=row["similarity"])
+        for row, article in zip(rows, articles, strict=True)
+        if isinstance(article, Article)
+    ]
 
 
 async def _provisions(reading: Reading, field: list[str], parent: str, first: int, after: str | None) -> Connection[Provision]:
     """Return a page of what stands in a section or act, without the one whose neighbours are asked for."""
     window = Window.of(field, first, after, reading.settings.max_page)
-    rows = [row for row in await reading.contents.load(parent) if reading.knows(row["id"]) and row["id"] != field[-1]]
-    page = window.page_of_all(rows)
-    nodes = await _named(reading, [row["id"] for _, row in page.items])
-    return connection(page, [node if isinstance(node, Provision) else None for node in nodes], len(rows))
+    ids = [row["id"] for row in await reading.contents.load(parent) if reading.knows(row["id"]) and row["id"] != field[-1]]
+    ids = await present_of(reading, ids, await reading.acts.load(reading.path(parent)[0]))
+    page = window.page_of_all(ids)
+    nodes = await nodes_of(reading, [id for _, id in page.items])
+    return connection(page, [node if isinstance(node, Provision) else None for node in nodes], len(ids))
 
 
 async def _cited_by(reading: Reading, id: str, first: int, after: str | None) -> CitedByConnection:
@@ -400,7 +439,7 @@ async def _cited_by(reading: Reading, id: str, first: int, after: str | None) ->
     known = [row for row in await reading.cited_by.load(id) if row["other"] in place]
     rows = sorted(known, key=lambda row: (place[row["other"]], row["start"]))
     page = window.page_of_all(rows)
-    articles = await _named(reading, [row["other"] for _, row in page.items])
+    articles = await nodes_of(reading, [row["other"] for _, row in page.items])
     edges = [
         CitedByEdge(cursor=cursor, node=article, text=row["text"], start=row["start"], end=row["end"], kind=row["kind"])
         for (cursor, row), article in zip(page.items, articles, strict=True)

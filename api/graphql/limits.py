@@ -30,8 +30,8 @@ from api.graphql.pagination import DEFAULT_PAGE
 from runtime.deadline import overdue
 from schema.errors import LexgraphError, QueryTimeout, TooLarge
 
-_UNPAGED = {"ancestors": 5}
-"""Rough lengths of the lists that have no pages, as the tree of the law is only so deep."""
+_UNPAGED = {"ancestors": 5, "path": 5, "spans": 50}
+"""Rough lengths of the lists that have no pages: the tree of the law is only so deep, a wording has only so many changes."""
 _LONGEST_KEPT = 20_000
 """Characters of a document that is kept parsed and validated."""
 _MARGIN = {"edges"}

@@ -3,6 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Iterable, Mapping
+from datetime import date
 
 from strawberry.dataloader import DataLoader
 
@@ -12,6 +13,7 @@ from api.snapshot import GRAPH, Snapshot
 from cypher.graph import Row
 from schema.errors import NotReady, QueryTimeout, ServerUnavailable
 from schema.settings import Settings
+from search.in_time.act_on_day import ActOnDay
 from search.text.snippets import Snippet
 
 Grouped = Mapping[str, list[Row]]
@@ -81,6 +83,7 @@ class Reading:
     Attributes:
         lost: Names of what did not answer ("graph", "text", "vectors"); the answer is made without it.
         budget: Values that the answer may still hold.
+        acts_on_days: Acts as they stood on days, by act and day, that were read.
         refused: Whether the query could not be begun.
     """
 
@@ -90,6 +93,7 @@ class Reading:
         self.budget = budget
         self.refused = False
         self.lost: set[str] = set()
+        self.acts_on_days: dict[tuple[str, date], ActOnDay] = {}
         waves = GraphWaves(snapshot, self.lost)
 
         def every(statement: str, key: str = "id") -> DataLoader[str, list[Row]]:
@@ -114,6 +118,8 @@ class Reading:
         self.cites_outside = every("outside_citations_from", "article")
         self.cited_by = every("cited_by")
         self.wordings = every("wordings", "article_id")
+        self.renumberings = every("renumberings")
+        self.renumberings_into = every("renumberings_into")
         self.relations = every("relations_of_acts", "act")
         self.related_by = every("relations_into")
 
@@ -147,3 +153,8 @@ class Reading:
         corpus = self.snapshot.corpus
         position = corpus.section_position.get(parent_id)
         return [parent_id] if position is None else corpus.path_ids(position)
+
+
+def gone() -> NotReady:
+    """Return the error for what this release knows and the graph does not: a server's graph is one for all."""
+    return NotReady("the graph no longer holds this: newer law is being loaded; ask again in a moment")

@@ -1,6 +1,7 @@
 """The GraphQL schema."""
 
 import logging
+from datetime import date
 from typing import Annotated, Any
 
 import strawberry
@@ -9,6 +10,7 @@ from graphql.validation import MaxIntrospectionDepthRule
 from strawberry.extensions import AddValidationRules, MaxTokensLimiter, SchemaExtension
 from strawberry.types.execution import ExecutionContext, ExecutionResult, PreExecutionError
 
+from api.graphql.changes import ChangeConnection, changes_of
 from api.graphql.described import graphql_field, graphql_type
 from api.graphql.errors import cause, coded
 from api.graphql.law import Act, After, Article, First, Info, Node, Section, act_of, article_of, node_of
@@ -16,11 +18,14 @@ from api.graphql.limits import KnownDocuments, Limits, MeasuredExecution, Select
 from api.graphql.loaders import Reading
 from api.graphql.pagination import DEFAULT_PAGE, Connection, Window, connection
 from api.graphql.search import SearchConnection, SearchFilter, SimilarActConnection, answer, similar_acts
+from api.graphql.wordings import Difference, difference_between
 from citations.resolve import loose_number
 from schema.errors import LexgraphError, NotFound
 from search.modes import Mode
 
 _LOG = logging.getLogger(__name__)
+From = Annotated[date, strawberry.argument(name="from", description="The earlier day, as ISO 8601: `2015-01-01`.")]
+To = Annotated[date, strawberry.argument(name="to", description="The later day.")]
 Number = Annotated[str, strawberry.argument(description='As it is cited: "L. 1234-9" and "L1234-9" are the same.')]
 
 
@@ -106,6 +111,22 @@ class Query:
         found = await _numbered(info.context, act, number)
         page = window.page_of_all(found)
         return connection(page, [article for _, article in page.items], len(found))
+
+    @graphql_field
+    async def difference(self, info: Info, article: strawberry.ID, start: From, end: To) -> Difference | None:
+        """Difference between the wordings of an article on two days, word by word; null where there is no such article."""
+        known = article in info.context.snapshot.corpus.article_position
+        return await difference_between(info.context, article, start, end) if known else None
+
+    @graphql_field
+    async def changes(
+        self, info: Info, act: strawberry.ID, start: From, end: To, first: First = DEFAULT_PAGE, after: After = None
+    ) -> ChangeConnection | None:
+        """Articles of an act that are new, reworded, renumbered or repealed between two days.
+
+        The act is named by identifier, title or abbreviation.
+        """
+        return await changes_of(info.context, act, (start, end), first, after)
 
     @graphql_field
     async def search(

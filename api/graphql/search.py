@@ -10,12 +10,14 @@ import strawberry
 from strawberry.dataloader import DataLoader
 
 from api.graphql.described import graphql_field, graphql_input, graphql_type
-from api.graphql.law import Act, Article, Info, act_of, article_of
+from api.graphql.law import Act, Article, Info, Node, act_of, article_of, section_of
 from api.graphql.limits import Budget
 from api.graphql.loaders import Reading
+from api.graphql.on_day import section_on_day
 from api.graphql.pagination import PageInfo, Window
+from api.graphql.wordings import Wording, wording_of_day
 from schema.filter import Filter
-from schema.wordings import TextOfDay, text_of_day
+from schema.wordings import TextOfDay
 from search.acts.similar import MOST_ACTS, SimilarAct
 from search.modes import Mode
 from search.query.understanding import Understood
@@ -32,14 +34,6 @@ strawberry.enum(
     description=(
         "HYBRID: words and vectors, fused, pooled over the tree of the law. BM25: words alone. VECTOR: embeddings alone. "
         "HIERARCHICAL: embeddings, from the acts down through the sections. The last two need an active model."
-    ),
-)
-
-strawberry.enum(
-    TextOfDay,
-    description=(
-        "SAME: the present text was in force that day. OTHER: another was, which `wording(on:)` gives. UNKNOWN: that day's text "
-        "is not known, and today's is shown."
     ),
 )
 
@@ -130,21 +124,41 @@ class SearchEdge:
     @graphql_field
     async def text_of_day(self, info: Info) -> TextOfDay | None:
         """Relation of the article's text to that of the filter's `inForceOn`; null without one."""
-        return None if self.day is None else (await self._on_day(self.day, info))[0]
+        return None if self.day is None else (await wording_of_day(info.context, self.node.id, self.day)).state
 
-    async def _on_day(self, day: date, info: Info) -> tuple[TextOfDay, str | None]:
-        """Return the relation of the article's text to that of a day, and the text that is shown."""
-        rows = await info.context.wordings.load(self.node.id)
-        others = [((row["valid_from"], row["valid_to"]), row["text"] or "") for row in rows]
-        state, place = text_of_day(day, (self.node.valid_from, self.node.valid_to), others)
-        return state, others[place][1] if state is TextOfDay.OTHER and place is not None else self.node.text
+    @graphql_field
+    async def text(self, info: Info) -> str | None:
+        """The text that is shown: of the filter's day where that is known, else today's, as `textOfDay` says."""
+        return (await self._shown(info.context)).text
+
+    @graphql_field
+    async def in_force_from(self, info: Info) -> date | None:
+        """First day of the wording that is shown; null where it is not known."""
+        return (await self._shown(info.context)).valid_from
+
+    @graphql_field
+    async def in_force_to(self, info: Info) -> date | None:
+        """First day on which the wording that is shown was no longer in force; null while no end is known."""
+        return (await self._shown(info.context)).valid_to
+
+    @graphql_field
+    async def path(self, info: Info) -> list[Node]:
+        """The act and the sections above the article, from the act down: those that it stood in on the filter's day."""
+        corpus = info.context.snapshot.corpus
+        act, *sections = corpus.path_ids(corpus.parent_on(corpus.article_position[self.node.id], self.day))
+        rows = await info.context.sections.load_many(sections)
+        above = [section_of(section_on_day(row, self.day)) for row in rows if row is not None]
+        return [act_of(await info.context.acts.load(act)), *above]
+
+    async def _shown(self, reading: Reading) -> Article | Wording:
+        """Return the wording that is shown: that of the day, where its text is known, else the article's own."""
+        found = None if self.day is None else (await wording_of_day(reading, self.node.id, self.day)).wording
+        return self.node if found is None or found.text is None else found
 
     @graphql_field
     async def snippet(self, info: Info) -> Snippet | None:
         """Passage that shows why the article answers: of the text of the filter's day, where that is known."""
-        text, language = self.node.text, self.node.language
-        if self.day is not None:
-            _, text = await self._on_day(self.day, info)
+        text, language = (await self._shown(info.context)).text, self.node.language
         found = await self.highlights.load(self.node.id) if text == self.node.text else None
         if found is None:
             if text is None or language is None:  # while the graph is away (`api.graphql.degraded`)

@@ -68,6 +68,10 @@ class ActOnDay:
         self._parents[part.id] = parent
         self._below[parent].append((position, part.id))
 
+    def parent(self, id: str) -> str:
+        """Return the section or act that a part stood in."""
+        return self._parents[id]
+
     def below(self, id: str) -> list[Part]:
         """Return what stands directly in a section or the act, in order."""
         return [self.parts[child] for _, child in sorted(self._below.get(id, ()))]

@@ -24,10 +24,14 @@ _SELECTED = {
     "Article": "{ id }",
     "SearchConnection": "{ edges { node { id } snippet { text } } }",
     "SimilarActConnection": "{ edges { node { id } } }",
+    "ChangeConnection": "{ edges { node { id } } }",
+    "Difference": "{ same spans { text } }",
     "ActConnection": "{ edges { node { id } } }",
     "ArticleConnection": "{ edges { node { id } } }",
 }
-_FITTING = {"query": "pain", "id": BAKERS_ID, "act": BAKERS_ID, "number": "L111-1"}
+_FITTING = {"query": "pain", "id": BAKERS_ID, "act": BAKERS_ID, "number": "L111-1"} | {
+    "article": f"{BAKERS_ID}/L111-1", "from": "2020-06-01", "to": "2021-06-01",
+}  # fmt: skip
 _TEXTS = {"String", "ID", "Date"}
 TEXT, JSON = {"content-type": "text/plain"}, {"content-type": "application/json"}
 

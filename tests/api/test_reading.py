@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -78,6 +79,19 @@ def test_the_wording_of_a_day_never_has_another_days_text(dated_client: TestClie
         "url": f"{LEGIFRANCE}/codes/article_lc/LEGIARTI000000000220",
     }  # fmt: skip
     assert never is None
+
+
+def test_a_difference_from_a_wording_that_is_not_known_says_so(dated_client: TestClient) -> None:
+    query = """query($id: ID!, $from: Date!) { difference(article: $id, from: $from, to: "2020-01-01") {
+      same spans { text } from { state wording { validFrom text } knownFrom } to { state } } }"""
+
+    def since(day: str) -> dict[str, Any]:
+        return ask(dated_client, query, id=f"{MILLERS_ID}/L2", **{"from": day})["difference"]
+
+    unknown = {"same": None, "spans": None, "to": {"state": "SAME"}}
+    dates_alone = {"state": "UNKNOWN", "wording": {"validFrom": "1970-01-01", "text": None}, "knownFrom": None}
+    assert since("1990-01-01") == unknown | {"from": dates_alone}
+    assert since("1950-01-01") == unknown | {"from": {"state": "UNKNOWN", "wording": None, "knownFrom": None}}
 
 
 def test_hits_say_whether_the_text_of_the_filters_day_is_known(dated_client: TestClient) -> None:

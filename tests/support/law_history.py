@@ -56,7 +56,13 @@ def write_history(folder: Path, *, last: Callable[[bytes], bytes] = lambda state
         state = ("\n\n".join(lines) + "\n").encode()
         (folder / "fr" / f"{CODE}.md").write_bytes(last(state) if day == max(STATES) else state)
         _git(folder, "add", "-A")
-        _git(folder, "commit", "-q", "-m", f"[reform] Code des fours\n\nFecha: {day}\n\nSource-Date: {day}\nNorm-Id: {CODE}")
+        _git(
+            folder,
+            "commit",
+            "-q",
+            "-m",
+            f"[reform] Code des fours\n\nFecha: {day}\n\nSource-Date: {day}\nNorm-Id: {CODE}\nSource-Id: LOI-{day}",
+        )
     return folder
 
 
