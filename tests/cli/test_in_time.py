@@ -230,7 +230,8 @@ def test_a_search_across_time_says_of_every_hit_when_it_was_in_force(ask: Lexgra
     assert [line.strip()[:13] for line in lines[2::3]] == ["text in force"] * 6
 
 
-def test_a_search_is_on_a_day_or_across_time(ask: Lexgraph) -> None:
+def test_a_search_is_on_a_day_or_across_time(ask: Lexgraph, in_french: Lexgraph) -> None:
     ended = ask("search", "four", "--across-time", "--in-force-on", BEFORE)
     assert (ended.code, ended.out) == (BadQuery.exit_code, "")
     assert "on a day or across time, not both" in ended.err
+    assert "pas sur les deux" in in_french("search", "four", "--across-time", "--in-force-on", BEFORE).err

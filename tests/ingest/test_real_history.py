@@ -1,6 +1,7 @@
 """The published history of French codes: what is read back from the graph is what the git objects have."""
 
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,9 @@ import pytest
 from bench.true_to_source import compare
 from cypher.engines.ladybug import EmbeddedGraph, EmbeddedStore, open_graph
 from ingest.sources import ingest
+from search.in_time.act_on_day import ActOnDay
+from search.in_time.changes import changes_between
+from tests.support.law_history import FAULT
 from tests.support.small_history import git
 
 BUNDLE = Path(__file__).parents[2].parent / "shared" / "data" / "legalize-fr-history.bundle"
@@ -37,4 +41,27 @@ def test_the_law_of_states_drawn_at_random_is_that_of_the_git_objects(graph: Emb
 
 def test_the_article_on_fault_has_had_two_numbers(graph: EmbeddedGraph) -> None:
     (edge,) = graph.rows("renumberings", ids=[f"{CIVIL}/1382"])
-    assert (edge["number"], str(edge["on"]), edge["similarity"]) == ("1240", "2016-10-01", 1.0)
+    assert (edge["number"], edge["on"], edge["similarity"]) == ("1240", date(2016, 10, 1), 1.0)
+    (back,) = graph.rows("renumberings_into", ids=[f"{CIVIL}/1240"])
+    assert (back["number"], back["on"]) == ("1382", date(2016, 10, 1))
+
+
+def test_the_article_on_fault_stands_on_each_day_under_the_number_and_the_heading_of_that_day(graph: EmbeddedGraph) -> None:
+    days = date(2015, 1, 1), date(2016, 9, 30), date(2016, 10, 1), date(2020, 1, 1)
+    stood = {day: ActOnDay.of(graph, CIVIL, day) for day in days}
+    for day in days:
+        with_it = {part.number for part in stood[day].articles() if " ".join(part.row["text"].split()) == FAULT}
+        assert with_it == ({"1382"} if day < date(2016, 10, 1) else {"1240"}), day
+    before, after = (
+        [heading for _, heading in stood[day].path_above(f"{CIVIL}/{number}")]
+        for day, number in ((days[0], "1382"), (days[-1], "1240"))
+    )
+    assert "délits et des quasi-délits" in " ".join(before)
+    assert "responsabilité extracontractuelle" in " ".join(after)
+
+
+def test_the_day_of_the_reform_is_a_change_of_the_code(graph: EmbeddedGraph) -> None:
+    changes = {change.number: change for change in changes_between(graph, CIVIL, date(2016, 9, 30), date(2016, 10, 1))}
+    assert (changes["1382"].kind, changes["1382"].renumbered_to) == ("renumbered", f"{CIVIL}/1240")
+    assert changes["1240"].renumbered_to == ""
+    assert len(changes) > 300, "the law of obligations was written anew"
