@@ -219,6 +219,14 @@ def test_a_search_on_a_day_says_the_days_of_a_text_that_is_not_the_present_one(a
     assert "No article matches" in ask.do("search", "charbon", "syndic")
 
 
+def test_a_search_on_a_day_outside_the_law_that_is_loaded_says_the_span(ask: Lexgraph) -> None:
+    ended = ask("search", QUESTION, "--in-force-on", TOO_EARLY)
+    assert ended.code == 0
+    assert OUTSIDE in ended.err
+    assert found(ask, "search", QUESTION, "--in-force-on", TOO_EARLY) == []
+    assert "outside" not in ask("search", "charbon", "--in-force-on", BEFORE, "--mode", "bm25").err, "nothing matches, that day"
+
+
 def test_a_search_across_time_says_of_every_hit_when_it_was_in_force(ask: Lexgraph) -> None:
     hits = found(ask, "search", QUESTION, "--across-time", "--first", "2")
     assert {(hit["number"], hit["valid_from"], hit["valid_to"]) for hit in hits} == {
