@@ -9,8 +9,14 @@ import pytest
 from bench.true_to_source import compare
 from cypher.engines.ladybug import EmbeddedGraph, EmbeddedStore, open_graph
 from ingest.sources import ingest
+from schema.filter import Filter
+from search.build import build_indexes
+from search.corpus.read import read_corpus
 from search.in_time.act_on_day import ActOnDay
 from search.in_time.changes import changes_between
+from search.retrieval import Retriever
+from search.text.index import open_text_index
+from search.text.options import Bm25Options
 from tests.support.law_history import FAULT
 from tests.support.small_history import git
 
@@ -58,6 +64,14 @@ def test_the_article_on_fault_stands_on_each_day_under_the_number_and_the_headin
     )
     assert "délits et des quasi-délits" in " ".join(before)
     assert "responsabilité extracontractuelle" in " ".join(after)
+
+
+def test_a_search_on_a_day_finds_it_under_the_number_of_that_day(home: Path, graph: EmbeddedGraph) -> None:
+    build_indexes(home, read_corpus(graph), graph.rows("acts"), Bm25Options())
+    index = open_text_index(home, graph.rows("graph_row")[0]["corpus_sha256"], Bm25Options())
+    for day, number in ((date(2015, 1, 1), "1382"), (date(2020, 1, 1), "1240")):
+        hits = Retriever(index, None).search("dommage causé à autrui par sa faute", filter=Filter(in_force_on=day))
+        assert (hits[0].id, hits[0].day) == (f"{CIVIL}/{number}", day)
 
 
 def test_the_day_of_the_reform_is_a_change_of_the_code(graph: EmbeddedGraph) -> None:
