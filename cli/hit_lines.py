@@ -55,7 +55,8 @@ def show_hits(hits: Sequence[Described], only: Filter, *, group: Group | None = 
             _print(number + Text(f" · {where}" if where else ""))
             indent = Text(" " * margin)
             _print(indent + _passage(hit, out.width - margin))
-            _print(indent + Text(_fitted(" · ".join(_reasons(hit, ids)), out.width - margin), "dim"))
+            reasons = _reasons(hit, ids, dated=only.across_time)
+            _print(indent + Text(_fitted(" · ".join(reasons), out.width - margin), "dim"))
 
 
 def show_acts_like(acts: Sequence[Described]) -> None:
@@ -122,10 +123,10 @@ def _passage(hit: Described, room: int) -> Text:
     return text
 
 
-def _reasons(hit: Described, ids: bool) -> Iterator[str]:
+def _reasons(hit: Described, ids: bool, *, dated: bool) -> Iterator[str]:
     if hit.get("text_of_day") == TextOfDay.UNKNOWN.value:
         yield localised("text of {day} not known; today's is shown", day=day_in_words(hit["on"]))
-    elif hit.get("text_of_day") == TextOfDay.OTHER.value:
+    elif hit.get("text_of_day") == TextOfDay.OTHER.value or (dated and (hit["valid_from"] or hit["valid_to"])):
         yield _while_in_force(hit)
     if ids:
         yield hit["id"]

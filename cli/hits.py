@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from cli.history import outside as outside_in_time
 from cli.language import localised, number_of
 from cli.workspace import Home
 from cypher.graph import Graph, Row
@@ -14,7 +15,7 @@ from schema.errors import BadQuery
 from schema.filter import Filter
 from schema.publishers import article_url
 from schema.records import Act
-from schema.wordings import TextOfDay, text_of_day, value_on
+from schema.wordings import Days, TextOfDay, text_of_day, value_on
 from search.acts.similar import SimilarActs
 from search.acts.views import open_act_texts
 from search.modes import Mode
@@ -60,7 +61,17 @@ def described_search(
         understood = hits.understood
         described = described_hits(graph, retriever, hits, understood.words or query)
         notes = [*([outside(retriever.index.vocabulary.acts)] if hits.probably_outside else []), *understood.notes()]
+        notes += [] if hits or only.in_force_on is None else _outside_in_time(graph, only.in_force_on)
         return described, [LOST[name] for name in hits.degraded], notes
+
+
+def _outside_in_time(graph: Graph, day: date) -> list[str]:
+    """Return what is said of a day on which the law of no act is loaded."""
+    known: list[Days] = [(row["known_from"], row["known_to"]) for row in graph.rows("acts")]
+    if any(text_of_day(day, (None, None), (), span)[0] is not TextOfDay.OUTSIDE for span in known):
+        return []
+    starts, ends = ([day for day in days if day] for days in zip(*known, strict=True))
+    return [outside_in_time(day, (min(starts), max(ends)))]
 
 
 def outside(acts: Sequence[Act]) -> str:

@@ -71,18 +71,19 @@ def on_day(day: date, article: Row, wordings: Sequence[Row], page: Mapping[str, 
 
 def _beside_in_time(day: date, article: Row, wordings: Sequence[Row]) -> Page:
     """Return the days of the wordings before and after a day on which none was in force."""
-    days = sorted((w["valid_from"] or date.min, w["valid_to"] or date.max) for w in (article, *wordings))
-    earlier = [run for run in days if run[1] <= day][-1:]
-    later = [run for run in days if run[0] > day][:1]
-    kept = {"wording_before": earlier, "wording_after": later}
-    return {side: {"valid_from": run[0][0], "valid_to": run[0][1]} if run else None for side, run in kept.items()}
+    days = [{name: row[name] for name in ("valid_from", "valid_to")} for row in (article, *wordings)]
+    days.sort(key=lambda run: (run["valid_from"] or date.min, run["valid_to"] or date.max))
+    earlier = [run for run in days if run["valid_to"] and run["valid_to"] <= day]
+    later = [run for run in days if run["valid_from"] and run["valid_from"] > day]
+    return {"wording_before": earlier[-1] if earlier else None, "wording_after": later[0] if later else None}
 
 
 def _around_on_day(graph: Graph, act: Row, id: str, day: date, page: Page) -> Page:
     """Return the place of an article on a day, its neighbours, and what the text of that day cites."""
     stood = ActOnDay.of(graph, act["id"], day)
     if id not in stood.parts:
-        return {"previous": None, "next": None}
+        act_alone = [step for step in page["path"] if step["id"] == act["id"]]
+        return {"path": act_alone, "previous": None, "next": None, "cites": [], "cites_outside": []}
     before, after = stood.beside(id)
     around: Page = {"path": [{"id": step, "heading": heading} for step, heading in stood.path_above(id)]}
     for side, part in (("previous", before), ("next", after)):

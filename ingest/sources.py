@@ -228,6 +228,7 @@ def _source(format: Format, rank: int, name: str, file: Path) -> SourceFile:
 def _folder_to_unpack(store: Store) -> Generator[Path]:
     """A folder for what is in an archive; what killed loads left goes first. One archive at a time is unpacked in a home."""
     with store.exclusive("archives"):
+        store.home.mkdir(parents=True, exist_ok=True)
         for left in store.home.glob(f"{_UNPACKED}*"):
             shutil.rmtree(left, ignore_errors=True)
         with TemporaryDirectory(dir=store.home, prefix=_UNPACKED) as folder:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ingest.fetching.git_objects import ObjectReader
 from ingest.fetching.repositories import STORE_FILE, SUFFIX, Listed, State, read_list, store_of
+from ingest.loading.report import counted
 from ingest.readers.history.assembling import Assembly, DatedState
 from ingest.readers.history.blocks import Dialects
 from ingest.readers.history.placing import Placed, Placing
@@ -179,11 +180,11 @@ class _History:
         yield Remark(
             self.path.name,
             tree.act.title,
-            f"{len(self.listed.states):,} commits, {self.superseded:,} overtaken on their own day; "
-            f"{len(tree.articles):,} articles, "
-            f"{len(tree.articles) + len(tree.wordings):,} wordings, {gaps[0]:,} repeals, {gaps[1]:,} returns, "
-            f"{len(tree.renumberings):,} renumberings; "
-            f"{self.format_changes:,} changes of format dropped",
+            f"{counted(len(self.listed.states), 'commit')}, {self.superseded:,} overtaken on their own day; "
+            f"{counted(len(tree.articles), 'article')}, {counted(len(tree.articles) + len(tree.wordings), 'wording')}, "
+            f"{counted(gaps[0], 'repeal')}, {counted(gaps[1], 'return')}, "
+            f"{counted(len(tree.renumberings), 'renumbering')}; "
+            f"{counted(self.format_changes, 'change')} of format dropped",
         )
 
 

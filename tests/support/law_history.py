@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 CODE = "LEGITEXT000000000009"
@@ -43,13 +43,22 @@ STATES = {
 """Headings and articles of the code, by the first day of each state."""
 
 
-def write_history(folder: Path, *, last: Callable[[bytes], bytes] = lambda state: state) -> Path:
-    """Make the repository in a folder, and return it; ``last`` may change the file of the last state."""
+def write_history(
+    folder: Path, days: Iterable[str] = tuple(STATES), *, last: Callable[[bytes], bytes] = lambda state: state
+) -> Path:
+    """Make the repository in a folder, and return it; one that is there gets the states of more days.
+
+    Args:
+        folder: where it is.
+        days: of `STATES`.
+        last: may change the file of the last state.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    _git(folder, "init", "-q", "-b", "main")
-    for day, sections in STATES.items():
+    if not (folder / ".git").exists():
+        _git(folder, "init", "-q", "-b", "main")
+    for day in days:
         lines = [_MATTER.replace("2020-01-01", day)]
-        for heading, articles in sections:
+        for heading, articles in STATES[day]:
             lines.append(f"## {heading}")
             lines += [f"##### Article {number}\n\n{text}" for number, text in articles]
         (folder / "fr").mkdir(exist_ok=True)

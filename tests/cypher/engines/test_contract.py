@@ -34,8 +34,10 @@ from schema.labels import SCHEMA_VERSION
 from schema.records import Question
 from search.corpus.corpus import Corpus
 from search.corpus.read import read_corpus
+from search.in_time.act_on_day import ActOnDay
 from search.vectors.neo4j import ServedVectors, bound_of, filter_rows, for_cosine
 from tests.ingest.loading.test_difference import newer_bakers
+from tests.support.law_history import CODE_ID, STATES, write_history
 from tests.support.servers import on_shared
 from tests.support.tiny_law import BAKERS_ID, MILLERS_ID, bakers, millers, statute, write_law
 
@@ -119,10 +121,12 @@ def test_every_statement_that_reads_gives_the_same_rows(law: Store, embedded_law
         cites=first,
     )
     newer = write_law(tmp_path / "newer", newer_bakers(), millers())
+    history = write_history(tmp_path / "history")
     for store in (law, embedded_law):
         load_questions(store, "mine", [question, Question("q2", "Et le sel ?", "", "mine", ())])
         ingest(store, statutes)
         ingest(store, newer)
+        ingest(store, history)
     with law.reading() as graph, embedded_law.reading() as other:
         ids = [row["id"] for name in ("acts", "corpus_sections", "corpus_articles", "outside_ids") for row in other.rows(name)]
         ids += [row["cited"] for row in other.rows("cited")]
@@ -145,6 +149,32 @@ def _comparable(row: dict[str, Any]) -> str:
 def _plain(value: Any) -> Any:
     """A value as both engines give it: they collect lists in orders of their own."""
     return round(value, 3) if isinstance(value, float) else sorted(map(str, value)) if isinstance(value, list) else value
+
+
+def test_every_engine_holds_the_same_history(store: Store, tmp_path: Path) -> None:
+    """Loaded at once, and state by state: wordings, places, numbers, and the present law."""
+    embedded = EmbeddedStore(tmp_path / "embedded")
+    ingest(embedded, write_history(tmp_path / "whole" / "law"))
+    days = list(STATES)
+    for day in days:
+        ingest(store, write_history(tmp_path / "parts" / "law", [day]))
+    expected = dump_of(embedded)
+    assert dump_of(store) == expected
+    assert sum('"RENUMBERED_TO"' in line for line in expected) == 1
+    assert not ingest(store, tmp_path / "parts" / "law").anything_changed
+    with store.reading() as graph, embedded.reading() as other:
+        corpora = [read_corpus(g)[0] for g in (graph, other)]
+        assert corpora[0].sha256 == corpora[1].sha256
+        for day in (*map(date.fromisoformat, days), date(2020, 1, 1)):
+            assert table(graph, day) == table(other, day)
+        assert [number for number, *_ in table(graph, date(2020, 1, 1))] == ["1", "20", "21", "10"]
+        assert graph.rows("renumberings", ids=[f"{CODE_ID}/10"]) == other.rows("renumberings", ids=[f"{CODE_ID}/10"])
+
+
+def table(graph: Graph, day: date) -> list[tuple[str, str, str]]:
+    """Number, heading above and text of the articles of the small code on a day."""
+    stood = ActOnDay.of(graph, CODE_ID, day)
+    return [(part.number, stood.path_above(part.id)[-1][1], part.row["text"]) for part in stood.articles()]
 
 
 def test_a_newer_release_is_the_difference_and_leaves_what_a_fresh_load_gives(law: Store, tmp_path: Path) -> None:

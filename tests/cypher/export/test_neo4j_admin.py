@@ -20,6 +20,7 @@ from schema.errors import BadSource, NotReady
 from schema.labels import EDGES, NODES
 from tests.gnn.conftest import question_sheets
 from tests.support.disturbance import dump
+from tests.support.law_history import write_history
 from tests.support.on_server import store_of
 from tests.support.servers import OwnNeo4j
 from tests.support.tiny_law import BAKERS_ID, article, bakers, millers, section, write_law, write_sheets
@@ -83,6 +84,7 @@ def full_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [first, {"type": "act", "id": "lu/second", "title": "Loi des moulins"}]
     (home / "acts" / "acts.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     ingest(EmbeddedStore(home), home / "acts")
+    ingest(EmbeddedStore(home), write_history(home / "history"))
     ingest(EmbeddedStore(home), write_sheets(home / "sheets", question_sheets()))
     with EmbeddedStore(home).writing() as graph:
         metrics = '{"R@100": 0.5, "with": "quotes"}'

@@ -246,3 +246,62 @@ def test_the_first_commit_with_all_wordings_at_once_is_the_state_of_no_day(tmp_p
     report = loaded(tmp_path, write_repository(tmp_path / "law", [Commit("1800-01-01", all_at_once), *HISTORY]))
     assert any("the wordings of all days at once" in remark.reason for remark in report.remarks)
     assert report.created["Article"] == 4
+
+
+def test_a_line_of_the_message_names_the_day_and_a_day_that_no_calendar_has_is_passed_over(tmp_path: Path) -> None:
+    repository = write_repository(tmp_path / "law", HISTORY[:1])
+    later = {"Fecha: 1850-02-03\n\n[reform]": OVEN_LATER, "[reform]\n\nSource-Date: 1860-02-30": "Le four banal ferme."}
+    for message, oven in later.items():
+        (repository / FILE).write_text(flat("", oven, [("10", BAKER)]), encoding="utf-8")
+        git(repository, "commit", "--quiet", "--all", "-m", message, GIT_AUTHOR_DATE="1999-09-09T00:00:00+0000")
+    loaded(tmp_path, repository)
+    assert [start for start, *_ in wordings(tmp_path, "1")] == [date(1804, 3, 21), date(1850, 2, 3)]
+    assert article(tmp_path, "1")["valid_from"] == date(1999, 9, 9), "the author's day"
+
+
+def on_top(repository: Path, tree: str, author: str, message: str) -> str:
+    """Put a commit that git itself would not make on top of the branch, and return its name."""
+    parent = git(repository, "rev-parse", "HEAD").strip()
+    content = repository / "made.commit"
+    content.write_text(
+        f"tree {tree}\nparent {parent}\n{author}committer A <a@example.org> 0 +0000\n\n{message}\n", encoding="utf-8"
+    )
+    name = git(repository, "hash-object", "-w", "--literally", "-t", "commit", str(content)).strip()
+    (repository / ".git" / "refs" / "heads" / "main").write_text(f"{name}\n", encoding="ascii")
+    return name
+
+
+def test_a_commit_without_a_day_is_named_and_the_rest_is_loaded(tmp_path: Path) -> None:
+    repository = write_repository(tmp_path / "law")
+    (repository / FILE).write_text(flat("", "Le four banal ferme.", [("20", BAKER)]), encoding="utf-8")
+    git(repository, "add", "--all")
+    commit = on_top(repository, git(repository, "write-tree").strip(), "author A <a@example.org> some day\n", "[reform]")
+    report = loaded(tmp_path, repository)
+    assert [(record.place, record.reason) for record in report.rejected] == [
+        (f"commit {commit[:12]}", "no day: neither its message nor its author's date has one")
+    ]
+    assert article(tmp_path, "1")["text"] == OVEN_LATER
+
+
+def test_a_name_that_leads_out_of_the_repository_is_passed_over(tmp_path: Path) -> None:
+    repository = write_repository(tmp_path / "law")
+    above, whole = (git(repository, "rev-parse", name).strip() for name in ("HEAD:fr", "HEAD^{tree}"))
+    entries = tmp_path / "entries"
+    entries.write_bytes(b"40000 ..\0" + bytes.fromhex(above) + b"40000 fr\0" + bytes.fromhex(above))
+    tree = git(repository, "hash-object", "-w", "--literally", "-t", "tree", str(entries)).strip()
+    assert tree != whole
+    on_top(repository, tree, "author A <a@example.org> 0 +0000\n", "out\n\nSource-Date: 2021-01-01")
+    report = loaded(tmp_path, repository)
+    assert any("a name that leads out of the repository is passed over" in remark.reason for remark in report.remarks)
+    assert report.created["Act"] == 1
+    assert article(tmp_path, "1")["text"] == OVEN_LATER
+    assert not list(tmp_path.rglob("*.history"))
+
+
+def test_an_act_whose_file_is_deleted_has_ended_with_all_its_articles(tmp_path: Path) -> None:
+    ended = date(2021, 5, 1)
+    loaded(tmp_path, write_repository(tmp_path / "law", [*HISTORY, Commit(str(ended), None)]))
+    assert {article(tmp_path, number)["valid_to"] for number in ("1", "11", "20")} == {ended}
+    assert article(tmp_path, "1")["text"] == OVEN_LATER
+    assert [number for number, _ in table(tmp_path, date(2021, 4, 30))] == ["1", "20", "11"]
+    assert table(tmp_path, ended) == []
