@@ -37,10 +37,10 @@ def test_the_history_of_an_article_lists_its_wordings_oldest_first(ask: Lexgraph
     assert ask.do("history", "10").splitlines() == [
         "Article 10",
         "",
-        "in force from 1900-01-01 to 2016-10-01",
+        "in force from 1900-01-01 to 2016-10-01 · LOI-1900-01-01",
         f"  {FAULT}",
         "",
-        "in force since 2016-10-01",
+        "in force since 2016-10-01 · LOI-2016-10-01",
         f"  {PROOF}",
         "",
         "since 2016-10-01: article 20",
