@@ -35,7 +35,7 @@ def history(
     sample: Annotated[int, typer.Option(min=1, help="States to compare with the git objects.")] = 300,
     json_: Json = False,
 ) -> None:
-    """Ingest 16 French codes with their history; then again, then with one commit more."""
+    """Ingest 16 French codes with their history, again, and with one commit more; search them on other days."""
     from bench.history import measure
 
     report(measure(data, sample), as_json=json_)
@@ -65,19 +65,6 @@ def api(
     from bench.api import measure
 
     report(measure(seconds=1 if quick else seconds), as_json=json_)
-
-
-@app.command()
-def in_time(
-    development: Annotated[
-        bool, typer.Option("--development", help="Ask the half of the questions that is for choosing.")
-    ] = False,
-    json_: Json = False,
-) -> None:
-    """Search a history of law on the days of its wordings, beside searches without a day and over all wordings."""
-    from bench.in_time import measure
-
-    report(measure(development=development), as_json=json_)
 
 
 @app.command()
@@ -131,17 +118,6 @@ def scope(
     from bench.scope import measure
 
     report(measure(picture), as_json=json_)
-
-
-@app.command()
-def rerank(
-    recipe: Annotated[str, typer.Option(help="Recipe with a reranker, whose versions are trained.")] = "lambdamart",
-    json_: Json = False,
-) -> None:
-    """Measure by cross-fitting what reranking adds to the hybrid search."""
-    from bench.rerank import measure
-
-    report(measure(recipe), as_json=json_)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Law with its history into the embedded graph: all of it, again with nothing new, and with one commit more."""
+"""Law with its history into the embedded graph: all of it, again, with one commit more; and searched on other days."""
 
 import os
 import resource
@@ -7,10 +7,15 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.in_time import EXPLAINED as IN_TIME
+from bench.in_time import measured
 from bench.reporting import Figures
 from bench.true_to_source import compare
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from ingest.sources import ingest
+from search.build import build_indexes
+from search.corpus.read import read_corpus
+from search.text.options import Bm25Options
 
 BUNDLE = "legalize-fr-history.bundle"
 EXPLAINED = {
@@ -25,6 +30,8 @@ EXPLAINED = {
     "one_commit_s": "ingest with one commit more, seconds",
     "compared": "articles of states drawn at random, held against the git objects",
     "equal": "share of them that are equal",
+    "index_s": "text index of all wordings, seconds",
+    **IN_TIME,
 }
 
 
@@ -47,6 +54,11 @@ def measure(data: Path, sample: int) -> Figures:
         commits = int(_git(repository, "rev-list", "--count", "HEAD"))
         _change(repository)
         one_commit_s = _timed(home, repository)
+        began = time.perf_counter()
+        with open_graph(home) as graph:
+            build_indexes(home, read_corpus(graph), graph.rows("acts"), Bm25Options())
+        index_s = time.perf_counter() - began
+        in_time = measured(home)
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     figures = {
         "commits": commits,
@@ -60,6 +72,8 @@ def measure(data: Path, sample: int) -> Figures:
         "one_commit_s": one_commit_s,
         "compared": compared.articles,
         "equal": compared.share_equal,
+        "index_s": index_s,
+        **in_time,
     }
     return Figures("History", figures, EXPLAINED)
 

@@ -1,6 +1,6 @@
 """Retrieval on a day, on questions that the law itself asks: words that a wording has and its neighbours in time have not.
 
-Needs law with its history: ``lexgraph ingest`` a repository of law-as-git, and ``lexgraph index``. Of each of a thousand
+A part of `bench.history`. Of each of a thousand
 wordings, drawn by a fixed seed, the question is the words that say something and stand neither in the wording before it nor in
 the one after it, rarest first; the day lies in the middle of its days; right is that wording of that article. Half of them are
 for development.
@@ -12,21 +12,19 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from pathlib import Path
 
 import numpy as np
 
-from bench.reporting import Figures
-from cypher.engines.open import open_store
+from cypher.engines.ladybug import open_graph
 from cypher.graph import Graph, Row
 from schema.errors import NotReady
 from schema.filter import Filter
-from schema.settings import load_settings
 from schema.wordings import TextOfDay, text_of_day
 from search.modes import Mode
 from search.ranking.hits import Hits
 from search.retrieval import Retriever
 from search.text.index import open_text_index
-from search.text.open import text_server
 from search.text.options import Bm25Options
 from search.text.vocabulary import words_of
 
@@ -98,13 +96,10 @@ def _middle(start: date | None, end: date | None) -> date | None:
     return first + timedelta(days=(last - first).days // 2) if first < last else None
 
 
-def measure(*, development: bool = False) -> Figures:
-    """Measure on the half for test, or for development."""
-    settings = load_settings()
-    store = open_store(settings)
-    with store.reading() as graph:
-        options = Bm25Options.of(settings)
-        index = open_text_index(settings.home, graph.rows("graph_row")[0]["corpus_sha256"], options, server=text_server(settings))
+def measured(home: Path, *, development: bool = False) -> dict[str, float]:
+    """Return the figures of `EXPLAINED` for an indexed history of law, on the half for test, or for development."""
+    with open_graph(home) as graph:
+        index = open_text_index(home, graph.rows("graph_row")[0]["corpus_sha256"], Bm25Options())
         retriever = Retriever(index, None)
         asked = questions(graph)
         asked = asked[: len(asked) // 2] if development else asked[len(asked) // 2 :]
@@ -117,7 +112,7 @@ def measure(*, development: bool = False) -> Figures:
     one_day = Filter(in_force_on=date(2015, 1, 1))
     retriever.search(asked[0].text, filter=one_day)
     figures["search_on_day_ms"] = float(np.median([_milliseconds(retriever, question.text, one_day)[0] for question in asked]))
-    return Figures("Law in time", figures, EXPLAINED)
+    return figures
 
 
 def _filter(name: str, question: InTime) -> Filter:

@@ -60,14 +60,20 @@ def constraints() -> Iterator[str]:
 
 
 def filled_properties() -> Iterator[str]:
-    """Yield what gives a server's nodes the properties that they lack; an import from files leaves out empty lists."""
+    """Yield what gives some of a server's nodes a property that they lack; ``filled`` counts them: 0 where none lacks it.
+
+    An import from files leaves out empty lists, and a newer schema has more properties. All at once take more memory than a
+    small server has.
+    """
     for node in NODES:
         defaults = {name: _DEFAULTS[kind] for name, kind in node.properties.items() if kind in _DEFAULTS and name != "id"}
-        missing = " OR ".join(f"n.{name} IS NULL" for name in defaults)
-        values = ", ".join(f"n.{name} = coalesce(n.{name}, {value})" for name, value in defaults.items())
-        yield f"MATCH (n:{node.name}) WHERE {missing} SET {values}"
+        for name, value in defaults.items():
+            some = f"MATCH (n:{node.name}) WHERE n.{name} IS NULL WITH n LIMIT {_AT_ONCE}"
+            yield f"{some} SET n.{name} = {value} RETURN count(n) AS filled"
 
 
+_AT_ONCE = 5000
+"""Nodes that are changed in one transaction."""
 _LOOKED_UP = (
     ("Section", "act_id"),
     ("Article", "act_id"),

@@ -126,7 +126,19 @@ def test_every_other_command_runs(demo: str, command: str, tmp_path: Path) -> No
     assert _run(command).stdout
 
 
-QUICK = {"mutations": ["--count", "20"], "corpus": ["--quick"], "neo4j": ["--quick"], "scale": ["--quick"]}
+QUICK = {
+    "history": ["--sample", "20"],
+    "mutations": ["--count", "20"],
+    "corpus": ["--quick"],
+    "neo4j": ["--quick"],
+    "scale": ["--quick"],
+}
+    "history": ["--sample", "20"],
+    "mutations": ["--count", "20"],
+    "corpus": ["--quick"],
+    "neo4j": ["--quick"],
+    "scale": ["--quick"],
+}
 """Those that take long get little to do here: what is shown is that they work."""
 MEASUREMENTS = sorted(get_command(bench).commands)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType]
 

@@ -205,8 +205,11 @@ class Neo4jGraph:
         of_schema = [*(step for step in steps if step.startswith("DROP")), *constraints()]
         self.connection.transact(lambda transaction: [run(transaction, statement, {}) for statement in of_schema])
         if not empty:
-            for statement in (*(step for step in steps if not step.startswith("DROP")), *filled_properties()):
+            for statement in (step for step in steps if not step.startswith("DROP")):
                 self._update(statement, {})
+            for statement in filled_properties():
+                while self._update(statement, {})[0]["filled"]:
+                    continue
         self.rows("await_indexes")
         name = "create_graph_row" if empty else "set_schema_version"
         self.write(name, schema_version=SCHEMA_VERSION)
