@@ -133,12 +133,6 @@ QUICK = {
     "neo4j": ["--quick"],
     "scale": ["--quick"],
 }
-    "history": ["--sample", "20"],
-    "mutations": ["--count", "20"],
-    "corpus": ["--quick"],
-    "neo4j": ["--quick"],
-    "scale": ["--quick"],
-}
 """Those that take long get little to do here: what is shown is that they work."""
 MEASUREMENTS = sorted(get_command(bench).commands)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType]
 
