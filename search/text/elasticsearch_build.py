@@ -250,8 +250,11 @@ def _write_chunk(server: ElasticText, client: Elasticsearch, name: str, chunk: l
 def _expunge(client: Elasticsearch, name: str) -> None:
     """Rewrite the segments that hold removed documents: Lucene counts these in its statistics until then.
 
-    Segments that the server is merging at the moment are left out, so that one time may not be enough.
+    Segments that the server is merging at the moment are left out, so that one time may not be enough. A server that has just
+    come back counts nothing of a shard until that is open.
     """
+    client.cluster.health(index=name, wait_for_status="yellow", timeout="60s")
+    client.indices.refresh(index=name)
     for attempt in range(_EXPUNGE_ATTEMPTS):
         if not client.indices.stats(index=name, metric="docs")["_all"]["primaries"]["docs"]["deleted"]:
             return
