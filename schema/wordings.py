@@ -110,7 +110,14 @@ def place_on(day: date, kept: Iterable[str]) -> tuple[int, str] | None:
     (12, 'fr/X/livre-ier')
     """
     value = value_on(day, kept)
-    if value is None:
-        return None
+    return None if value is None else place_of(value)
+
+
+def place_of(value: str) -> tuple[int, str]:
+    """Return the position, and the section or act, that the value of an article's stay says.
+
+    >>> place_of("12 fr/X/livre-ier")
+    (12, 'fr/X/livre-ier')
+    """
     position, _, parent = value.partition(" ")
     return int(position), parent

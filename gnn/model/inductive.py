@@ -6,13 +6,13 @@ among its neighbours; every other keeps the one that it was trained to have.
 
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gnn.encoders.joined import JoinedEncoder, joined
 from gnn.encoders.lsa import Lsa
@@ -28,10 +28,10 @@ from search.corpus.tree import act_means, group_sums, sums_below
 from search.text.words import tokenised
 
 ARRAYS = ("articles", "sections", "acts", "bias")
-_FEATURES = "features"
-FEATURES = f"{_FEATURES}.npy"
+FEATURES = "features.npy"
 NAMES = "ids.json"
-_LAW = "law-"
+LAW = "law-"
+"""Begins the names of folders of what was made of one law here; they are no part of what machines share."""
 _ENCODED_AT_ONCE = 256
 Advance = Callable[[int], object]
 
@@ -46,7 +46,7 @@ class Extended:
 
 def law_folder(model: Path, corpus_sha256: str) -> Path:
     """Return the folder of a version's embeddings of a law other than the one that it was trained on."""
-    return model / f"{_LAW}{corpus_sha256[:16]}"
+    return model / f"{LAW}{corpus_sha256[:16]}"
 
 
 def can_extend(model: Path) -> bool:
@@ -86,7 +86,13 @@ def extend(model: Path, corpus: Corpus, text: CorpusText, *, advance: Advance = 
     arrays["sections"][sections] = nodes[len(corpus.articles) :][sections]
     arrays["acts"] = act_means(corpus, arrays["articles"])
     changed = Extended([corpus.articles[i] for i in articles], [corpus.sections[i] for i in sections])
-    _keep(folder, {**arrays, _FEATURES: features.astype(np.float16)}, changed)
+    if folder.is_dir():  # an earlier version of Lexgraph made it, without features
+        shutil.rmtree(folder)
+    with kept_of_law(folder, f"{LAW}*[0-9a-f]") as part:
+        for name in ARRAYS:
+            np.save(part / f"{name}.npy", arrays[name])
+        np.save(part / FEATURES, features.astype(np.float16))
+        (part / NAMES).write_text(json.dumps(asdict(changed)), "utf-8")
     return changed
 
 
@@ -120,15 +126,21 @@ def embedded(model: Path, options: Mapping[str, Any], corpus: Corpus, features: 
     return tower(np.concatenate([features, sections]), np.concatenate([parents, sections]), edges.edges, edges.kinds)
 
 
-def _keep(folder: Path, arrays: Mapping[str, npt.NDArray[np.floating]], changed: Extended) -> None:
+@contextmanager
+def kept_of_law(folder: Path, others: str) -> Generator[Path]:
+    """Make a folder of what a version has of one law, whole or not at all, and remove those of law before the last.
+
+    Args:
+        folder: beside the files of the version.
+        others: pattern of the names of such folders.
+
+    Raises:
+        StorageFull: the disk is full; the version is unharmed.
+    """
     try:
-        older = sorted(folder.parent.glob(f"{_LAW}*[0-9a-f]"), key=lambda path: path.stat().st_mtime)
-        if folder.is_dir():  # an earlier version of Lexgraph made it, without features
-            shutil.rmtree(folder)
+        older = sorted(folder.parent.glob(others), key=lambda path: path.stat().st_mtime)
         with whole_folder(folder) as part:
-            for name, array in arrays.items():
-                np.save(part / f"{name}.npy", array)
-            (part / NAMES).write_text(json.dumps(asdict(changed)), "utf-8")
+            yield part
         for law in older[:-1]:  # the one before is still being served
             shutil.rmtree(law, ignore_errors=True)
     except OSError as error:

@@ -4,7 +4,6 @@ A wording stands where its article did on its first day, beside what its article
 all that ever stood there.
 """
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +13,20 @@ import numpy.typing as npt
 from gnn.encoders.joined import JoinedEncoder
 from gnn.encoders.passages import passage_below
 from gnn.model.document_tower_numpy import DocumentWeights
-from gnn.model.inductive import Advance, features_of_law, features_of_passages
+from gnn.model.inductive import LAW, Advance, features_of_law, features_of_passages, kept_of_law
 from gnn.model.subgraph import Ints, SubgraphEdges, subgraph_edges
-from runtime.atomic_folder import whole_folder
-from schema.errors import StorageFull
 from search.arrays import Matrix, unit
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.tree import group_sums, sums_below
 from search.text.words import HeadingWords, wording_words
 
-FOLDER = "wordings-"
+_FOLDER = "-wordings"
 _FILE = "wordings.npy"
 
 
 def wordings_file(model: Path, corpus_sha256: str) -> Path:
     """Return where a version keeps its embeddings of the wordings of a law, float32[v, d], by row of `Corpus.versions`."""
-    return model / f"{FOLDER}{corpus_sha256[:16]}" / _FILE
+    return model / f"{LAW}{corpus_sha256[:16]}{_FOLDER}" / _FILE
 
 
 def embed_wordings(
@@ -67,7 +64,8 @@ def embed_wordings(
     embedded = _embedded(model, options, corpus, rows, features)
     vectors = np.zeros((len(corpus.versions), embedded.shape[1]), np.float32)
     vectors[rows] = embedded
-    _keep(file, vectors)
+    with kept_of_law(file.parent, f"{LAW}*{_FOLDER}") as part:
+        np.save(part / file.name, vectors)
     return len(rows)
 
 
@@ -101,14 +99,3 @@ def _with_wordings(law: SubgraphEdges, articles: npt.NDArray[np.int32], first: i
     to = first + np.repeat(np.arange(len(articles)), counts)
     edges = np.concatenate([law.edges, np.stack([law.edges[0][picked], to])], axis=1)
     return edges, np.concatenate([law.kinds, law.kinds[picked]])
-
-
-def _keep(file: Path, vectors: Matrix) -> None:
-    try:
-        older = sorted(file.parent.parent.glob(f"{FOLDER}*[0-9a-f]"), key=lambda path: path.stat().st_mtime)
-        with whole_folder(file.parent) as part:
-            np.save(part / file.name, vectors)
-        for folder in older[:-1]:  # the one before is still being served
-            shutil.rmtree(folder, ignore_errors=True)
-    except OSError as error:
-        raise StorageFull(f"{file.parent}: {error.strerror}; the model version is unharmed") from None

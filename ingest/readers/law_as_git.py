@@ -132,7 +132,7 @@ class _History:
         return [by_day[day] for day in sorted(by_day)]
 
     def _is_collected(self, first: State, second: State, dialects: Dialects) -> bool:
-        """Whether the first state holds every wording that each article ever had, as the second does not."""
+        """Return whether the first state holds every wording that each article ever had, as the second does not."""
         repeats = [self._repeats(state, dialects) for state in (first, second)]
         (many, all_), (few, _) = repeats
         return many > max(_COLLECTED_REPEATS, 2 * few, _COLLECTED_SHARE * all_)

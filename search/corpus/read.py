@@ -12,7 +12,7 @@ from schema.filter import is_present
 from schema.identifiers import number_stem
 from schema.labels import UNCITED
 from schema.records import Act
-from schema.wordings import stays
+from schema.wordings import place_of, stays
 from search.corpus.corpus import NAMES, NO_END, NO_START, Corpus, CorpusText, Ints, Mask, days_of
 
 
@@ -99,7 +99,7 @@ def _stays(acts: list[Row], sections: list[Row], articles: list[Row]) -> Ints:
     """Return `Corpus.stays`."""
     node = {act["id"]: -1 - i for i, act in enumerate(acts)} | {section["id"]: i for i, section in enumerate(sections)}
     found = [
-        (article, days_of(stay.start, NO_START), days_of(stay.end, NO_END), node[stay.value.partition(" ")[2]])
+        (article, days_of(stay.start, NO_START), days_of(stay.end, NO_END), node[place_of(stay.value)[1]])
         for article, row in enumerate(articles)
         for stay in stays(row["stays"] or ())
     ]

@@ -62,7 +62,7 @@ def changes_between(graph: Graph, act: str, start: date, end: date) -> list[Arti
 
 
 def _other(before: Row, after: Row) -> bool:
-    """Whether two wordings differ; those whose texts are not known do where their days do."""
+    """Return whether two wordings differ; those whose texts are not known do where their days do."""
     if before["text"] and after["text"]:
         return before["text"] != after["text"]
     return before["valid_from"] != after["valid_from"]

@@ -47,7 +47,7 @@ class LawOfDay:
     @cached_property
     def _document_groups(self) -> npt.NDArray[np.intp]:
         """int[documents]: the group that each document of the counts is a part of; one too many for those of other days."""
-        corpus, nowhere = self.corpus, len(self.corpus.sections) + len(self.corpus.acts)
+        corpus, nowhere = self.corpus, self._groups - 1
         articles = np.where(self.chosen.own, self.group, nowhere)
         wordings = np.full(len(corpus.versions), nowhere, np.intp)
         wordings[self.chosen.rows] = self.group[self.chosen.articles]
@@ -60,37 +60,39 @@ class LawOfDay:
     def _weights(self) -> Scores:
         """float32[documents]: how often each document stands in that of its section."""
         weights = np.ones(len(self._document_groups), np.float32)
-        weights[-(len(self.corpus.sections) + len(self.corpus.acts)) :] = HEADING_WEIGHT
+        weights[-(self._groups - 1) :] = HEADING_WEIGHT
         return weights
+
+    @cached_property
+    def _lengths(self) -> npt.NDArray[np.int64]:
+        """int64[groups]: words of each section; none in one that held nothing that day."""
+        return np.bincount(self._document_groups, self.counts.lengths * self._weights, self._groups)[:-1].astype(np.int64)
+
+    @cached_property
+    def _filled(self) -> int:
+        """Number of sections with words."""
+        return int(np.count_nonzero(self._lengths))
 
     @cached_property
     def _norm(self) -> Scores:
         """float32[groups]: the part of BM25's denominator that depends on length."""
-        lengths = np.bincount(self._document_groups, self.counts.lengths * self._weights, self._groups)[:-1].astype(np.int64)
         k1, b = self.options.section_k1, self.options.section_b
-        mean = lengths.sum() / max(np.count_nonzero(lengths), 1)
-        return (k1 * (1 - b + b * kept_length(lengths) / max(mean, 1e-9))).astype(np.float32)
+        mean = self._lengths.sum() / max(self._filled, 1)
+        return (k1 * (1 - b + b * kept_length(self._lengths) / max(mean, 1e-9))).astype(np.float32)
 
-    @cached_property
+    @property
     def _groups(self) -> int:
+        """Number of sections and acts, and one for what stands in none of them."""
         return len(self.corpus.sections) + len(self.corpus.acts) + 1
 
     def section_scores(self, tokens: Sequence[str]) -> Scores:
         """Return float32[n]: BM25 of the whole section that each article stood in, as `search.text.bm25` scores it."""
         total = np.zeros(self._groups - 1, np.float32)
-        filled = np.count_nonzero(self._norm_of_filled)
         for token, times in Counter(tokens).items():
             documents, counts = self.counts.of_word(token)
             groups = self._document_groups[documents]
             held = np.bincount(groups, counts * self._weights[documents], self._groups)[:-1].astype(np.float32)
             frequency = np.count_nonzero(held)
-            idf = np.log1p((filled - frequency + 0.5) / (frequency + 0.5))
+            idf = np.log1p((self._filled - frequency + 0.5) / (frequency + 0.5))
             total += np.float32(times * idf) * held / (held + self._norm)
         return total[self.group]
-
-    @cached_property
-    def _norm_of_filled(self) -> npt.NDArray[np.bool_]:
-        """bool[groups]: whether a section has words on that day."""
-        filled = np.zeros(self._groups, bool)
-        filled[self._document_groups] = True
-        return filled[:-1]

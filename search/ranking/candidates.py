@@ -136,7 +136,7 @@ def _comparable(name: str, ranked: RankingList) -> Scores:
 
 
 def _finite(values: Scores) -> Scores:
-    """What a list leaves out has its zero."""
+    """Return values of a list, with zero for what it leaves out."""
     return np.where(values == -np.inf, np.float32(0), values)
 
 

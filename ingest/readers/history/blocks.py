@@ -130,7 +130,7 @@ class Dialects:
             yield raw, block
 
     def _begins(self, line: bytes) -> bool:
-        """Whether a line without marks heads an article, rather than speaking of some ("Articles en bois")."""
+        """Return whether a line without marks heads an article, rather than speaking of some ("Articles en bois")."""
         begins = self._lines.get(line)
         if begins is None:
             bare = inline(line.decode("utf-8", "replace"))[0].strip(_QUOTES)

@@ -72,7 +72,7 @@ def renumberings(
 
 
 def _same(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Whether an article keeps its text under its number."""
+    """Return whether an article keeps its text under its number."""
     return Indel.normalized_similarity(before, after, score_cutoff=SIMILAR) > 0
 
 
