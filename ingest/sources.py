@@ -21,6 +21,7 @@ from ingest.loading.questions import load_questions
 from ingest.loading.report import LoadReport, counted
 from ingest.loading.spool import ReadFile
 from ingest.readers import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, law_as_git, legalize, legi, service_public
+from ingest.readers.history import checkpoint
 from runtime.progress import Progress, silent
 from schema.errors import BadSource, LexgraphError, MissingFile, TooMuchGone
 from schema.records import Rejected, SourceFile
@@ -55,8 +56,8 @@ class Format:
 FORMATS = (
     # Of two formats that give the same act, the first is the better source.
     Format("legi", legi.FILE_PATTERN, 2, legi.read, legi.recognises),
-    Format(law_as_git.NAME, law_as_git.FILE_PATTERN, 1, law_as_git.read, law_as_git.recognises, law_as_git.size),
-    Format("legalize", legalize.FILE_PATTERN, 2, legalize.read, legalize.recognises),
+    Format(law_as_git.NAME, law_as_git.FILE_PATTERN, checkpoint.VERSION, law_as_git.read, law_as_git.recognises, law_as_git.size),
+    Format("legalize", legalize.FILE_PATTERN, 3, legalize.read, legalize.recognises),
     Format("eu-acts", eu_acts.FILE_PATTERN, 2, eu_acts.read, eu_acts.recognises),
     Format("akoma-ntoso", akoma_ntoso.FILE_PATTERN, 1, akoma_ntoso.read, akoma_ntoso.recognises),
     Format("bsard", bsard.FILE_PATTERN, 2, bsard.read, bsard.recognises),
@@ -67,6 +68,7 @@ FORMATS = (
 QUESTION_FORMATS = (service_public.SOURCE,)
 FORMAT_NAMES = (*(f.name for f in FORMATS), *QUESTION_FORMATS)
 _UNPACKED = "unpacked-"
+_CHECKPOINTS = "histories"
 _VERSION = re.compile(r"[-_.]v?\d[\w.-]*$")
 
 
@@ -121,10 +123,10 @@ class _Collection:
     whole: bool
     archive: bool = False
 
-    def unpack(self, folder: Path) -> None:
+    def unpack(self, folder: Path, home: Path) -> None:
         """Put the files that it holds into a folder: of a repository, the histories of its acts. Raises as both do."""
         if is_repository(self.place):
-            write_histories(self.place, folder)
+            write_histories(self.place, folder, home / _CHECKPOINTS)
         else:
             unpacked(self.place, folder)
 
@@ -185,7 +187,7 @@ def _ingest_collection(job: _Job, collection: _Collection) -> bool:
         job.report.unchanged_files += int(stored.rows[name]["records"])
         return True
     with _folder_to_unpack(job.store) as folder:
-        collection.unpack(folder)
+        collection.unpack(folder, job.store.home)
         files, done = _load_formats(job, collection, folder, stored)
         if done and job.format is None and not done.broken_files:
             remember_archive(job.store, collection.name, sha256, files, waiting=done.waiting_files > 0)

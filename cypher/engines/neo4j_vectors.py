@@ -7,7 +7,6 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 import numpy as np
@@ -36,16 +35,18 @@ _FILTERS = ("act_id", "act_kind", "jurisdiction", "first_day", "end_day", *(f"ab
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Which articles may be neighbours: of an act, a kind of act, a jurisdiction, below a section, in force on a day.
+    """Which articles may be neighbours: of an act, a kind of act, a jurisdiction, below a section, in force on some days.
 
-    ``section`` is the section's identifier and its level, 1 below the act.
+    Attributes:
+        section: the section's identifier and its level, 1 below the act.
+        days: one by which they had begun, and one on which they had not ended; days since 1970-01-01.
     """
 
     act: str | None = None
     kind: str | None = None
     jurisdiction: str | None = None
     section: tuple[str, int] | None = None
-    day: date | None = None
+    days: tuple[int, int] | None = None
 
     @property
     def beyond_index(self) -> bool:
@@ -66,9 +67,9 @@ class Where:
         elif self.section is not None:  # so deep that few articles are below it
             found.append("EXISTS { MATCH (:Section {id: $section})-[:CONTAINS*1..20]->(n) }")
             parameters["section"] = self.section[0]
-        if self.day is not None:
-            found += ["n.first_day <= $day", "n.end_day > $day"]
-            parameters["day"] = (self.day - date(1970, 1, 1)).days
+        if self.days is not None:
+            found += ["n.first_day <= $begun_by", "n.end_day > $not_ended_on"]
+            parameters["begun_by"], parameters["not_ended_on"] = self.days
         return found, parameters
 
 

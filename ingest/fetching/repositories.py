@@ -94,15 +94,18 @@ def reference_lines(path: Path) -> Iterator[bytes]:
             yield file.relative_to(folder).as_posix().encode() + b" " + file.read_bytes()
 
 
-def write_histories(source: Path, folder: Path) -> None:
+def write_histories(source: Path, folder: Path, checkpoints: Path) -> None:
     """List the histories of the acts in a repository, each in a file below a folder.
+
+    Args:
+        checkpoints: folder in which readers may keep how far they read each history.
 
     Raises:
         BadSource: no repository that can be read: a bundle that breaks off, objects that lie in another repository.
         MissingExtra: there is no git.
     """
     store, tip = _opened_bundle(source, folder / _OURS) if source.is_file() else _opened_folder(source, folder / _OURS)
-    places = {"folder": _OURS, "objects": str(store.objects)}
+    places = {"folder": _OURS, "objects": str(store.objects), "checkpoints": str(checkpoints.absolute())}
     (folder / STORE_FILE).write_text(json.dumps(places), encoding="utf-8")
     flaws = Flaws()
     if (store.folder / "shallow").is_file():
@@ -134,8 +137,17 @@ def _as_of(acts: Mapping[str, Sequence[State]]) -> str:
 
 def store_of(listed: Path) -> ObjectStore:
     """Return the objects that the list of a history speaks of."""
-    places = json.loads((listed.parent / STORE_FILE).read_text(encoding="utf-8"))
+    places = _places(listed)
     return ObjectStore(listed.parent / places["folder"], Path(places["objects"]))
+
+
+def checkpoints_of(listed: Path) -> Path:
+    """Return the folder in which it may be kept how far the list of a history was read."""
+    return Path(_places(listed)["checkpoints"])
+
+
+def _places(listed: Path) -> dict[str, str]:
+    return json.loads((listed.parent / STORE_FILE).read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,15 @@ from itertools import pairwise
 from pathlib import Path
 
 from ingest.fetching.git_objects import ObjectReader
-from ingest.fetching.repositories import STORE_FILE, SUFFIX, Listed, State, read_list, store_of
+from ingest.fetching.repositories import STORE_FILE, SUFFIX, Listed, State, checkpoints_of, read_list, store_of
 from ingest.loading.report import counted
 from ingest.readers.history.assembling import Assembly, DatedState
-from ingest.readers.history.blocks import Dialects
+from ingest.readers.history.checkpoint import Checkpoint, checkpoint_file, read_checkpoint, write_checkpoint
 from ingest.readers.history.placing import Placed, Placing
 from ingest.readers.history.renumbering import renumberings
+from ingest.readers.support.dialects import Block, Dialects, Headings
 from ingest.readers.support.errors import Unreadable
-from ingest.readers.support.front_matter import JURISDICTIONS, act_of, any_jurisdiction, front_matter, relations_of
+from ingest.readers.support.front_matter import JURISDICTIONS, Jurisdiction, act_of, any_jurisdiction, front_matter, relations_of
 from schema.errors import BadSource
 from schema.filter import is_present
 from schema.identifiers import eli_target, normal_number
@@ -78,55 +79,96 @@ class _History:
         Raises:
             BadSource: no state of it names an act.
         """
-        act, relations, dialects = self._present()
-        assembly = Assembly(act.id)
-        placing = Placing(act.id)
-        today = self.listed.as_of
-        present: Placed | None = None
-        for state in self._by_day(dialects):
-            content = self._content(state)
-            if content is None:
-                continue
-            placed = placing.place(list(dialects.blocks(content)))
-            day = date.fromisoformat(state.day)
-            assembly.add(DatedState(day, state.commit, state.instrument), placed)
-            if day <= today or present is None:
-                present = placed
+        act, relations, jurisdiction = self._present_act()
+        read = self._checkpoint(act, jurisdiction)
+        present = self._read_on(read)
         if present is None:
             raise BadSource(self.path, "", "none of its states can be read")
-        assembly.settle(present)
-        self.format_changes = assembly.format_changes
-        return self._tree(act, assembly, relations)
+        read.assembly.settle(present)
+        self.collected, self.format_changes = read.collected, read.assembly.format_changes
+        return self._tree(act, read.assembly, relations)
 
-    def _present(self) -> tuple[Act, list[Relation], Dialects]:
-        """The act as its last commit has it, and its dialects with the headings of its marked states."""
-        found: tuple[Act, list[Relation], Dialects] | None = None
+    def _present_act(self) -> tuple[Act, list[Relation], Jurisdiction]:
+        """The act as its last commit that can be read has it."""
         for state in reversed(self.listed.states):
             content = self.objects.content(state.blob, "blob") if state.blob else None
             if content is None:
                 continue
-            if found is None:
-                try:
-                    matter, _ = front_matter(content.decode("utf-8", "replace").replace("\r\n", "\n").split("\n"))
-                    act = act_of(matter)
-                except Unreadable as error:
-                    raise BadSource(self.path, f"commit {state.commit[:12]}, {error.place}", error.reason) from None
-                jurisdiction = JURISDICTIONS.get(act.jurisdiction) or any_jurisdiction(act.language)
-                act = replace(act, updated=self.listed.as_of)
-                found = act, relations_of(act, matter), Dialects(jurisdiction, act.title)
-            dialects = found[2]
-            if not dialects.is_marked(content):
-                break
-            dialects.known.learn(heading for _, block in dialects.blocks(content) for heading in block.headings)
-        if found is None:
-            raise BadSource(self.path, "", "none of its states can be read")
-        return found
+            try:
+                matter, _ = front_matter(content.decode("utf-8", "replace").replace("\r\n", "\n").split("\n"))
+                act = act_of(matter)
+            except Unreadable as error:
+                raise BadSource(self.path, f"commit {state.commit[:12]}, {error.place}", error.reason) from None
+            act = replace(act, updated=self.listed.as_of)
+            return act, relations_of(act, matter), JURISDICTIONS.get(act.jurisdiction) or any_jurisdiction(act.language)
+        raise BadSource(self.path, "", "none of its states can be read")
 
-    def _by_day(self, dialects: Dialects) -> list[State]:
+    def _checkpoint(self, act: Act, jurisdiction: Jurisdiction) -> Checkpoint:
+        """What was read of this history before, if it still holds; else nothing of it yet."""
+        kept = read_checkpoint(self._checkpoint_file)
+        if kept is not None and kept.leads_to(self.listed.states):
+            dialects = kept.dialects
+            same = (kept.assembly.act, dialects.jurisdiction, dialects.title) == (act.id, jurisdiction, act.title)
+            if same and self._learn(kept.dialects, self.listed.states[len(kept.listed) :]) and dialects.stand():
+                return kept
+        fresh = Checkpoint(Dialects(jurisdiction, act.title), Placing(act.id), Assembly(act.id))
+        self._learn(fresh.dialects, self.listed.states)
+        first = self.listed.states[:2]
+        if len(first) > 1 and self._is_collected(first[0], first[1], fresh.dialects):
+            fresh.collected = first[0].commit
+        return fresh
+
+    @property
+    def _checkpoint_file(self) -> Path:
+        return checkpoint_file(checkpoints_of(self.path), self.path)
+
+    def _learn(self, dialects: Dialects, states: Sequence[State]) -> bool:
+        """Learn the headings of the marked states at the end of the history, the last first; whether all are marked."""
+        later, all_marked = Headings(), True
+        for state in reversed(states):
+            content = self.objects.content(state.blob, "blob") if state.blob else None
+            if content is None:
+                continue
+            all_marked = dialects.is_marked(content)
+            if not all_marked:
+                break
+            later.learn(heading for _, block in dialects.blocks(content) for heading in block.headings)
+        dialects.known.take_over(later)
+        return all_marked
+
+    def _read_on(self, read: Checkpoint) -> Placed | None:
+        """Read the states after a checkpoint, and keep another at the last of the past; return the present one."""
+        today = self.listed.as_of
+        unread = [state for state in self._by_day(read.collected) if state.day > read.last_day]
+        to_come = sum(state.day > today.isoformat() for state in unread)
+        blocks: list[tuple[bytes, Block]] = []
+        present = read.present
+        for n, state in enumerate(unread):
+            if n == len(unread) - to_come:
+                self._keep(read, blocks)
+            content = self._content(state)
+            if content is None:
+                continue
+            blocks = list(read.dialects.blocks(content))
+            placed = read.placing.place(blocks)
+            day = date.fromisoformat(state.day)
+            read.assembly.add(DatedState(day, state.commit, state.instrument), placed)
+            read.last_day = state.day
+            if day <= today or present is None:
+                read.present = present = placed
+        if not to_come:
+            self._keep(read, blocks)
+        return present
+
+    def _keep(self, read: Checkpoint, blocks: Sequence[tuple[bytes, Block]]) -> None:
+        """Keep how far the history was read, unless parts of it are missing: those are looked for again."""
+        if blocks and not self.rejected:
+            kept = replace(read, listed=tuple(self.listed.states))
+            write_checkpoint(self._checkpoint_file, kept, (raw for raw, _ in blocks))
+
+    def _by_day(self, collected: str) -> list[State]:
         """The last state of each day, in the order of the days."""
-        listed = list(self.listed.states)
-        if len(listed) > 1 and self._is_collected(listed[0], listed[1], dialects):
-            self.collected = listed.pop(0).commit
+        listed = [state for state in self.listed.states if state.commit != collected]
         by_day = {state.day: state for state in listed}
         self.superseded = len(listed) - len(by_day)
         return [by_day[day] for day in sorted(by_day)]

@@ -5,12 +5,13 @@ known beforehand stands in a small table, and a jurisdiction that is not in it i
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ingest.readers.support.act_builder import Cited, TreeBuilder
 from ingest.readers.support.decode import file_text
+from ingest.readers.support.dialects import Dialects
 from ingest.readers.support.errors import Unreadable
 from ingest.readers.support.front_matter import JURISDICTIONS, Jurisdiction, act_of, any_jurisdiction, front_matter, relations_of
 from ingest.readers.support.headings import ENUMERATED, NUMBER, rank_of
@@ -84,12 +85,11 @@ class _Reading:
     def tree(self, lines: list[str], first: int, relations: list[Relation]) -> ActTree:
         """Return the act with all that is below it."""
         paragraph: list[str] = []
-        unmarked = not any(self._names_article(line) for line in lines[first:] if line.startswith("#"))
+        if self._is_flat(lines[first:]):
+            return self._flat_tree("\n".join(lines[first:]), relations)
         for number in range(first, len(lines)):
             line = lines[number]
             heading = _HEADING.match(line) if line.startswith("#") else None
-            if unmarked and heading is None and len(line) <= _LONGEST_BARE and self._names_article("# " + line):
-                heading = _HEADING.match("###### " + line)  # some acts stand in their files without any marks
             if heading is None and line.strip():
                 if paragraph and (line.lstrip()[:1] in "|-" or paragraph[-1].lstrip()[:1] == "|"):
                     self._paragraph(paragraph)
@@ -99,6 +99,22 @@ class _Reading:
             if heading is not None:
                 self._heading(len(heading[1]), heading[2].rstrip(" \t#"))
         self._paragraph(paragraph)
+        return self._records(relations)
+
+    def _is_flat(self, lines: Sequence[str]) -> bool:
+        """Return whether the articles of an act have no marks: its headings have none either."""
+        if any(self._names_article(line) for line in lines if line.startswith("#")):
+            return False
+        return any(len(line) <= _LONGEST_BARE and self._names_article("# " + line) for line in lines)
+
+    def _flat_tree(self, body: str, relations: list[Relation]) -> ActTree:
+        """Return an act whose headings are paragraphs like others."""
+        for _, block in Dialects(self.jurisdiction, self.act.title).blocks(body.encode()):
+            if block.is_article:
+                self._article(block.number)
+            self.into.extend(block.text, block.links)
+            for heading in block.headings:
+                self._heading(heading.marks, heading.words)
         return self._records(relations)
 
     def _names_article(self, line: str) -> bool:

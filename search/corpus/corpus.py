@@ -5,9 +5,10 @@ An index position is a place in this order; every text index and every matrix of
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,8 @@ from schema.records import Act
 Ints = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 
+REMEMBERED_DAYS = 16
+"""Days whose law is kept: people page, and look around on one day."""
 NO_START, NO_END = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 """Validity of an article without a first or a last day, in days since 1970-01-01."""
 
@@ -123,13 +126,46 @@ class Corpus:
             inside[position] = parent >= 0 and inside[parent]
         return inside[np.maximum(parents, -1)] & (parents >= 0)
 
+    @cached_property
+    def members(self) -> dict[int, list[int]]:
+        """The articles of each parent (`article_parent`), ended ones among them."""
+        members: dict[int, list[int]] = {}
+        for position, parent in enumerate(self.article_parent.tolist()):
+            members.setdefault(parent, []).append(position)
+        return members
+
+    def present_members(self, parent: int) -> list[int]:
+        """Return the articles of a parent that are part of the present law, or all where none is."""
+        members = self.members.get(parent, [])
+        return [position for position in members if self.present[position]] or members
+
     def in_force_on(self, day: date) -> Mask:
-        """Return bool[n]: the articles in force on a day, in whatever wording."""
+        """Return bool[n]: the articles in force on a day, in whatever wording; not to be written into."""
+        return self._in_force_on(day)
+
+    @cached_property
+    def _in_force_on(self) -> Callable[[date], Mask]:
+        return lru_cache(REMEMBERED_DAYS)(self._found_in_force_on)
+
+    def _found_in_force_on(self, day: date) -> Mask:
         number = days_of(day, NO_START)
         mask = (self.valid_from <= number) & (number < self.valid_to)
         article, start, end = self.versions.T
         mask[article[(start <= number) & (number < end)]] = True
+        mask.flags.writeable = False
         return mask
+
+    @cached_property
+    def present_days(self) -> tuple[int, int] | None:
+        """A day by which every article of the present law has begun, and one on which none has ended; None where all are present.
+
+        What began later or ended earlier is not part of it; of acts that are consolidated on different days, some that are not
+        part of it may lie between.
+        """
+        first, last = self.span
+        if self.present.all() or not self.present.any():
+            return None
+        return int(first[self.present].max()), int(last[self.present].min()) - 1
 
     @cached_property
     def span(self) -> tuple[Ints, Ints]:
@@ -151,10 +187,11 @@ class Corpus:
             for article, start, _ in self.versions.tolist()
         ]
 
-    def wordings(self, article: int) -> list[tuple[int, int]]:
-        """Return the days of every wording of an article."""
+    def wordings(self, article: int, *, known: bool = True) -> list[tuple[int, int]]:
+        """Return the days of every wording of an article, its own first; without those of others that are known, if so asked."""
         low, high = np.searchsorted(self.versions[:, 0], [article, article + 1]).tolist()
-        others = [(int(start), int(end)) for _, start, end in self.versions[low:high]]
+        rows = (row for row in range(low, high) if known or not self.known[row])
+        others = [(int(start), int(end)) for _, start, end in self.versions[[*rows]]]
         return [(int(self.valid_from[article]), int(self.valid_to[article])), *others]
 
     def passing(self, filter: Filter) -> Mask | None:

@@ -50,7 +50,7 @@ def chosen(corpus: Corpus, day: date | None) -> Chosen:
     rows = _of_day(corpus, day)
     rows = rows[corpus.known[rows]]
     articles = corpus.versions[rows, 0].astype(np.intp)
-    own = corpus.in_force_on(day)
+    own = corpus.in_force_on(day).copy()
     own[articles] = False
     return Chosen(rows, articles, own, across_time=False)
 

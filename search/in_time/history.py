@@ -7,7 +7,7 @@ from pathlib import Path
 
 from schema.filter import Filter
 from search.arrays import Scores
-from search.corpus.corpus import Corpus, CorpusText
+from search.corpus.corpus import REMEMBERED_DAYS, Corpus, CorpusText
 from search.in_time.chosen import chosen
 from search.in_time.law_of_day import LawOfDay
 from search.text.bm25 import Bm25Index, Statistics
@@ -17,8 +17,6 @@ from search.text.words import HeadingWords, wording_words
 
 FOLDER = "history"
 _WORDINGS, _COUNTS = "wordings", "counts"
-_REMEMBERED = 16
-"""Days whose law is kept: people page, and look around on one day."""
 
 
 def save_history(
@@ -60,7 +58,7 @@ class History:
 
     def __init__(self, corpus: Corpus, wordings: Bm25Index, counts: Counts, options: Bm25Options) -> None:
         self._corpus, self._wordings, self._counts, self._options = corpus, wordings, counts, options
-        self._of_day = lru_cache(_REMEMBERED)(self._made)
+        self._of_day = lru_cache(REMEMBERED_DAYS)(self._made)
 
     def asked(self, filter: Filter) -> LawOfDay | None:
         """Return the law that a filter asks for; None where that is the present law."""

@@ -100,7 +100,8 @@ class Words:
 
     def lists(self, query: Query) -> dict[str, Scores]:
         """Return the two lists, float32[n] each, whatever the filter leaves out."""
-        lists = self.index.lexical.lists(query.text, query.filter)
+        law_of_day = query.law is not None and self.index.history is not None
+        lists = self.index.lexical.lists(query.text, query.filter, sections=not law_of_day)
         if query.law is None or self.index.history is None:
             return lists
         tokens = query_tokens(query.text, self.index.languages)

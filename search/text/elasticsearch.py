@@ -35,6 +35,8 @@ from search.text.snippets import WIDTH, Snippet
 logging.getLogger("elastic_transport").setLevel(logging.ERROR)
 
 _NEEDED = ["-responses.hits.hits._index", "-responses._shards"]
+LIST_OF: Mapping[Kind, str] = {ARTICLES: "bm25", GROUPS: "section"}
+"""Name of the list that each kind of document makes."""
 # Characters without a meaning of their own, around the matched words of a highlight.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 
@@ -194,12 +196,12 @@ class ElasticLexical:
         groups = [corpus.node_id(parent) for parent in parents]
         return {ARTICLES: corpus.article_position, GROUPS: {id: i for i, id in enumerate(groups)}}
 
-    def lists(self, query: str, filter: Filter) -> dict[str, Scores]:
+    def lists(self, query: str, filter: Filter, *, sections: bool = True) -> dict[str, Scores]:
         """Return the lists "bm25" and "section": the best `DEPTH` articles and groups that pass the filter."""
         clause = self._clause(query)
+        kinds = KINDS if sections else (ARTICLES,)
         if clause is None:
-            nothing = np.zeros(len(self.corpus.articles), np.float32)
-            return {"bm25": nothing, "section": nothing.copy()}
+            return {LIST_OF[kind]: np.zeros(len(self.corpus.articles), np.float32) for kind in kinds}
         body = {
             "query": {"bool": {"must": [clause], "filter": self._filters(filter)}},
             "size": DEPTH,
@@ -208,11 +210,11 @@ class ElasticLexical:
             "docvalue_fields": ["id"],
             "track_total_hits": False,
         }
-        articles, groups = self.server.query([(self.server.index_name(kind, self.key), body) for kind in KINDS])
-        return {
-            "bm25": self._dense(articles, ARTICLES, len(self.corpus.articles)),
-            "section": self._dense(groups, GROUPS, int(self.corpus.group.max(initial=-1)) + 1)[self.corpus.group],
-        }
+        answers = self.server.query([(self.server.index_name(kind, self.key), body) for kind in kinds])
+        lists = {LIST_OF[kind]: self._dense(answer, kind) for kind, answer in zip(kinds, answers, strict=True)}
+        if sections:
+            lists["section"] = lists["section"][self.corpus.group]
+        return lists
 
     def highlights(self, query: str, ids: Sequence[str]) -> dict[str, Snippet]:
         """Return passages with the words that the server matched; none where this project's analysis is used."""
@@ -264,15 +266,18 @@ class ElasticLexical:
             clauses.append({"term": {"act_id": filter.act}})
         if filter.section is not None:
             clauses.append({"term": {"parents": filter.section}})
+        # A group passes when any article that stands in it does.
         if filter.in_force_on is not None:
-            # A group passes when any article that stands in it does.
             clauses.append({"term": {"in_force": days_of(filter.in_force_on, NO_END)}})
+        elif not filter.across_time and not self.corpus.present.all():
+            clauses.append({"term": {"present": True}})
         for name, value in (("kind", filter.kind), ("jurisdiction", filter.jurisdiction)):
             if value is not None:
                 clauses.append({"term": {name: value}})
         return clauses
 
-    def _dense(self, answer: Fields, kind: Kind, n: int) -> Scores:
+    def _dense(self, answer: Fields, kind: Kind) -> Scores:
+        n = len(self.corpus.articles) if kind == ARTICLES else int(self.corpus.group.max(initial=-1)) + 1
         positions = self.positions[kind]
         # The server still multiplies by k1 + 1, which Lucene itself and `bm25s` leave out.
         left_out = 1 + (self.options.k1 if kind == ARTICLES else self.options.section_k1)

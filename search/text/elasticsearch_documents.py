@@ -17,7 +17,7 @@ Fields = dict[str, Any]
 Kind = str
 ARTICLES, GROUPS = "articles", "groups"
 KINDS: tuple[Kind, Kind] = (ARTICLES, GROUPS)
-LAYOUT = 1
+LAYOUT = 2
 """Raised when the mapping or the fields of a document change, so that indexes are made anew and not as copies."""
 ANALYZERS: Mapping[str, str] = {"fr": "french", "en": "english", "de": "german", "nl": "dutch", "it": "italian", "es": "spanish"}
 """The server's own analyzers by language of an act (``LEXGRAPH_ANALYSIS=native``); ``standard`` for any other."""
@@ -59,9 +59,6 @@ class LawDocuments:
         self._corpus, self._text, self._native = corpus, text, native
         self._paths: dict[int, list[str]] = {}
         self._above: dict[int, list[str]] = {}
-        self._members: dict[int, list[int]] = {}
-        for position, parent in enumerate(corpus.article_parent.tolist()):
-            self._members.setdefault(parent, []).append(position)
 
     def count(self, kind: Kind) -> int:
         """Return the number of documents of one kind."""
@@ -81,7 +78,7 @@ class LawDocuments:
         """Yield one document an act and a section; those that articles stand in directly have words."""
         for node in chain((-1 - act for act in range(len(self._corpus.acts))), range(len(self._corpus.sections))):
             facts = self._group(node)
-            read = [self._read(position) for position in self._members.get(node, ())]
+            read = [self._read(position) for position in self._corpus.present_members(node)]
             yield self._document(facts, [facts, read], partial(self._group_words, node))
 
     def _document(self, facts: Fields, made_from: object, words: Callable[[Fields], Fields]) -> LawDocument:
@@ -98,6 +95,7 @@ class LawDocuments:
             "jurisdiction": self._corpus.jurisdictions[act],
             "language": self._text.languages[act],
             "in_force": self._in_force(members),
+            "present": bool(self._corpus.present[members].any()),
         }
 
     def _article(self, position: int) -> Fields:
@@ -123,7 +121,7 @@ class LawDocuments:
 
     def _group(self, node: int) -> Fields:
         corpus, path = self._corpus, self._path(node)
-        return self._shared(-1 - corpus.ancestors(node)[0], node, self._members.get(node, [])) | {
+        return self._shared(-1 - corpus.ancestors(node)[0], node, corpus.members.get(node, [])) | {
             "id": corpus.node_id(node),
             "parent_id": corpus.node_id(int(corpus.section_parent[node])) if node >= 0 else "",
             "level": len(path) - 1,
@@ -131,7 +129,7 @@ class LawDocuments:
         }
 
     def _group_words(self, node: int, fields: Fields) -> Fields:
-        language, members = fields["language"], self._members.get(node)
+        language, members = fields["language"], self._corpus.present_members(node)
         if not members:
             return fields
         if self._native:
@@ -159,9 +157,11 @@ class LawDocuments:
         return self._paths[parent]
 
     def _in_force(self, positions: list[int]) -> list[dict[str, int]]:
-        """Return the spans of days in which any of the articles is in force, each once; days since 1970-01-01."""
-        corpus = self._corpus
-        spans = {span for p in positions for span in corpus.wordings(p)}
+        """Return the spans of days on which the words here are those of an article, each once; days since 1970-01-01.
+
+        Those are the days of its present wording, and of the others whose text nobody knows.
+        """
+        spans = {span for p in positions for span in self._corpus.wordings(p, known=False)}
         return [{"gte": start, "lte": end - 1} for start, end in sorted(spans) if start < end]
 
 
@@ -208,6 +208,7 @@ def properties_of(kind: Kind, languages: Iterable[str], *, native: bool) -> Fiel
         "language": keyword,
         "number": keyword,
         "in_force": {"type": "integer_range", "doc_values": False},
+        "present": {"type": "boolean"},
         "sha256": {"type": "keyword", "index": False},
     }
     if kind == GROUPS:

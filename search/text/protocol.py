@@ -19,8 +19,13 @@ class Lexical(Protocol):
     NotReady where it does not hold the law of this corpus.
     """
 
-    def lists(self, query: str, filter: Filter) -> dict[str, Scores]:
+    def lists(self, query: str, filter: Filter, *, sections: bool = True) -> dict[str, Scores]:
         """Return the lists "bm25" and "section" of a query: each float32[n] over article positions, never below 0.
+
+        Args:
+            query: words.
+            filter: of the articles that may answer.
+            sections: whether there shall be the list "section".
 
         "section" gives an article the score of its group. Articles that a filter leaves out may have a score or 0;
         of those that pass, at least the `search.ranking.fusion.DEPTH` best of each list have their scores, and the others
@@ -55,10 +60,11 @@ class EmbeddedLexical:
     group: Ints
     languages: tuple[str, ...]
 
-    def lists(self, query: str, filter: Filter) -> dict[str, Scores]:
+    def lists(self, query: str, filter: Filter, *, sections: bool = True) -> dict[str, Scores]:
         """Return the lists "bm25" and "section" of a query, of all articles whatever the filter."""
         tokens = query_tokens(query, self.languages)
-        return {"bm25": self.articles.scores(tokens), "section": self.sections.scores(tokens)[self.group]}
+        lists = {"bm25": self.articles.scores(tokens)}
+        return {**lists, "section": self.sections.scores(tokens)[self.group]} if sections else lists
 
     def highlights(self, query: str, ids: Sequence[str]) -> dict[str, Snippet]:
         """Return none: `search.text.snippets.snippet` analyses as this index does."""

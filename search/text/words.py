@@ -53,12 +53,9 @@ def wording_words(corpus: Corpus, text: CorpusText) -> list[list[str]]:
 def group_documents(corpus: Corpus, words: Sequence[list[str]], above: Sequence[list[str]]) -> Iterator[list[str]]:
     """Yield one document a group of articles (those of one parent): the headings, weighted, and all their words.
 
-    What is no longer part of the present law is left out where something is.
+    They are in the order of `Corpus.group`; what is no longer part of the present law is left out where something is.
     """
-    members: list[list[int]] = [[] for _ in range(int(corpus.group.max(initial=-1)) + 1)]
-    for position, group in enumerate(corpus.group.tolist()):
-        members[group].append(position)
-    for all_members in members:
-        positions = [p for p in all_members if corpus.present[p]] or all_members
+    for parent in sorted(corpus.members):
+        positions = corpus.present_members(parent)
         headings = above[positions[0]]
         yield headings * HEADING_WEIGHT + [w for p in positions for w in words[p][len(headings) :]]

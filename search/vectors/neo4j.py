@@ -15,7 +15,7 @@ import numpy.typing as npt
 from cypher.engines.neo4j_vectors import VectorStore, Where
 from schema.filter import Filter
 from search.arrays import Matrix, Positions, Scores
-from search.corpus.corpus import Corpus
+from search.corpus.corpus import NO_END, Corpus, days_of
 
 
 def bound_of(bias: Scores, scale: float) -> float:
@@ -67,7 +67,11 @@ class ServedVectors:
         section = None
         if filter.section is not None:
             section = (filter.section, self.corpus.level(self.corpus.section_position[filter.section]))
-        return Where(filter.act, filter.kind, filter.jurisdiction, section, filter.in_force_on)
+        days = None if filter.across_time else self.corpus.present_days
+        if filter.in_force_on is not None:
+            day = days_of(filter.in_force_on, NO_END)
+            days = day, day
+        return Where(filter.act, filter.kind, filter.jurisdiction, section, days)
 
 
 def filter_rows(corpus: Corpus) -> Iterator[dict[str, Any]]:

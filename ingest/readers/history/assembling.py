@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
-from ingest.readers.history.blocks import Block
 from ingest.readers.history.placing import Place, Placed
 from ingest.readers.history.timeline import Run, Timeline, merged, own_run
+from ingest.readers.support.dialects import Block
 from schema.identifiers import section_number
 from schema.records import Act, Article, Section, Wording
 from schema.wordings import Stay

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
-from ingest.readers.history.blocks import Block, Heading
+from ingest.readers.support.dialects import Block, Heading
 from schema.identifiers import bounded, section_number, slug
 
 Place = tuple[str, str]

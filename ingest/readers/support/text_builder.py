@@ -1,5 +1,6 @@
 """Plain text with its paragraphs, made of pieces of marked-up text, and where the links stand in it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 
@@ -46,6 +47,14 @@ class TextBuilder:
             self._emit(" ".join(words))
             if text[-1:].isspace():
                 self.blank()
+
+    def extend(self, text: str, links: Iterable[Link]) -> None:
+        """Add the paragraphs of another text, with its links."""
+        self.line_break()
+        if text:
+            start = self.length + len(self._gap)
+            self._emit(text)
+            self.links += (Link(link.href, start + link.start, start + link.end) for link in links)
 
     def _emit(self, words: str) -> None:
         self._parts += (self._gap, words)

@@ -304,6 +304,7 @@ def _set_version(store: Store, version: int) -> None:
 def served(request: pytest.FixtureRequest, make_store: MakeStore, tmp_path: Path) -> Store:
     store = make_store(request.param)
     ingest(store, write_law(tmp_path / "law"))
+    ingest(store, write_history(tmp_path / "history"))  # with articles that have ended
     return store
 
 
@@ -329,6 +330,8 @@ def some_filters(corpus: Corpus) -> list[Filter]:
         Filter(section=corpus.sections[deep]),
         Filter(in_force_on=date(1969, 12, 31)),
         Filter(in_force_on=date(2024, 1, 1)),
+        Filter(across_time=True),
+        Filter(act=CODE_ID),
         Filter(kind="code"),
         Filter(kind="decree"),
         Filter(jurisdiction="fr", act=MILLERS_ID),

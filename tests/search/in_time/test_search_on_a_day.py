@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -11,13 +12,16 @@ from cypher.engines.ladybug import EmbeddedStore
 from ingest.sources import ingest
 from schema.errors import BadQuery
 from schema.filter import Filter
+from schema.settings import Settings
 from search.build import build_indexes
 from search.corpus.read import read_corpus
 from search.modes import Mode
 from search.retrieval import Retriever
 from search.text.analysis import query_tokens
 from search.text.bm25 import Bm25Index
-from search.text.index import open_text_index
+from search.text.elasticsearch import ElasticText
+from search.text.elasticsearch_build import load_law
+from search.text.index import build_text_index, open_text_index
 from search.text.options import Bm25Options
 from search.text.words import group_documents, tokenised
 from tests.support.law_history import CODE_ID, write_history
@@ -36,10 +40,19 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "home"
 
 
-@pytest.fixture(scope="module")
-def retriever(home: Path) -> Iterator[Retriever]:
+@pytest.fixture(scope="module", params=["bm25s", pytest.param("Elasticsearch", marks=pytest.mark.servers)])
+def retriever(request: pytest.FixtureRequest, home: Path) -> Iterator[Retriever]:
+    server: ElasticText | None = None
     with EmbeddedStore(home).reading() as graph:
-        yield Retriever(open_text_index(home, graph.rows("graph_row")[0]["corpus_sha256"], Bm25Options()), None)
+        corpus, text = read_corpus(graph)
+    if request.param == "Elasticsearch":
+        address = request.getfixturevalue("elasticsearch_server").address
+        server = ElasticText(Settings(text=address, text_prefix=f"days-{uuid4().hex[:8]}"))
+        load_law(server, corpus, text, Bm25Options())
+        build_text_index(home, corpus, text, Bm25Options(), server=server)
+    yield Retriever(open_text_index(home, corpus.sha256, Bm25Options(), server=server), None)
+    if server is not None:
+        server.close()
 
 
 def numbers(retriever: Retriever, query: str, only: Filter = Filter(), mode: Mode = Mode.HYBRID) -> list[str]:
@@ -63,6 +76,12 @@ def test_what_ended_is_no_hit_today_and_was_one(retriever: Retriever) -> None:
     assert "2" not in numbers(retriever, "eau du pétrin puisée au puits")
     assert numbers(retriever, "eau du pétrin puisée au puits", Filter(in_force_on=IN_1960))[0] == "2"
     assert numbers(retriever, "preuve par présomption", Filter(in_force_on=IN_1960), Mode.BM25) == []
+
+
+def test_what_ended_takes_no_place_in_the_list_of_a_server(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("search.text.elasticsearch.DEPTH", 1)  # as if more had ended than a server is asked for
+    for only, first in ((Filter(in_force_on=IN_1910), "10"), (Filter(), "20"), (Filter(in_force_on=IN_2018), "20")):
+        assert numbers(retriever, "dommage à autrui", only, Mode.BM25)[:1] == [first], only
 
 
 def test_over_all_time_each_hit_says_a_day_of_its_wording(retriever: Retriever) -> None:

@@ -48,6 +48,7 @@ class Block:
 
     Attributes:
         number: the article's, as the file has it; "" of what is no article.
+        text: of the article; of what is none, that between its headings.
         key: the text without its white space: two wordings with the same key are one.
         headings: of the sections that begin where this ends.
     """
@@ -79,6 +80,12 @@ class Headings:
             self.marks.setdefault(heading.slug, heading.marks)
             self.by_word.setdefault(_leading(heading), Counter())[heading.marks] += 1
 
+    def take_over(self, later: "Headings") -> None:
+        """Add headings of later states, which have the last word on their marks."""
+        self.marks |= later.marks
+        for word, counts in later.by_word.items():
+            self.by_word.setdefault(word, Counter()).update(counts)
+
     def marks_of(self, heading: Heading) -> int:
         """Return the marks that a heading would have."""
         if heading.slug in self.marks:
@@ -107,6 +114,15 @@ class Dialects:
     known: Headings = field(default_factory=Headings)
     _read: dict[bytes, Block] = field(default_factory=dict[bytes, Block])
     _lines: dict[bytes, bool] = field(default_factory=dict[bytes, bool])
+    _flat: dict[str, Heading | None] = field(default_factory=dict[str, Heading | None])
+
+    def stand(self) -> bool:
+        """Return whether what is known of headings by now takes every paragraph of flat states for what it was taken for."""
+        return all(self._heading_in(paragraph) == taken for paragraph, taken in self._flat.items())
+
+    def keep_read(self, blocks: Iterable[bytes]) -> None:
+        """Forget all blocks but some, by their bytes."""
+        self._read = {raw: self._read[raw] for raw in blocks}
 
     def is_marked(self, content: bytes) -> bool:
         """Return whether a state is in the dialect with marked headings."""
@@ -149,7 +165,10 @@ class Dialects:
             own = ()
             if heading and bare and not (len(heading[1]) == 1 and slug(bare) == slug(self.title)):
                 own = (Heading(len(heading[1]), rank_of(bare), bare, slug(bare)),)
-            return Block("", headings=own + behind)
+            between = MarkdownText()
+            for paragraph in paragraphs:
+                between.add_paragraph(paragraph)
+            return Block("", text=between.text, headings=own + behind)
         return article_block(bare[article.end() :], paragraphs, behind)
 
     def _headings_behind(self, paragraphs: list[str]) -> tuple[Heading, ...]:
@@ -163,6 +182,11 @@ class Dialects:
     def _flat_heading(self, paragraph: str) -> Heading | None:
         if len(paragraph) > _LONGEST_HEADING:
             return None
+        if paragraph not in self._flat:
+            self._flat[paragraph] = self._heading_in(paragraph)
+        return self._flat[paragraph]
+
+    def _heading_in(self, paragraph: str) -> Heading | None:
         bare = inline(paragraph)[0].strip(_QUOTES)
         if not bare:
             return None
