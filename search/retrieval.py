@@ -84,8 +84,8 @@ class Retriever:
         self._features = CandidateFeatures(index.corpus, model) if model is not None and self._reranker is not None else None
         if model is not None:
             self._evidence = Evidence(index.vocabulary, model.acts)
-            beside_others = Vectors(model, index.corpus.versions)
-            self._vectors = Vectors(model, index.corpus.versions, alone=True, quantised=beside_others.quantised)
+            beside_others = Vectors(model)
+            self._vectors = Vectors(model, alone=True, quantised=beside_others.quantised)
             self._rankers.append(beside_others)
             if model.questions is not None and model.weights.get("questions"):
                 self._rankers.append(Votes(model))

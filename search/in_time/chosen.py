@@ -32,13 +32,13 @@ class Chosen:
 
         Args:
             present: float32[n], by the present wordings.
-            others: float32[v], by the other ones, row by row of `Corpus.versions`.
+            others: float32[k], by the other ones, those of ``rows``.
         """
         scores = present.copy()
         if self.across_time:
-            np.maximum.at(scores, self.articles, others[self.rows])
+            np.maximum.at(scores, self.articles, others)
         else:
-            scores[self.articles] = others[self.rows]
+            scores[self.articles] = others
         return scores
 
 

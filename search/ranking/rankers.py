@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from schema.errors import BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
-from search.corpus.corpus import Corpus, Ints, Mask
+from search.corpus.corpus import REMEMBERED_DAYS, Corpus, Mask
 from search.in_time.law_of_day import LawOfDay
-from search.ranking.fusion import standard_scores
+from search.ranking.fusion import kth_highest, standard_scores
 from search.ranking.hits import RankingList, Scores
 from search.text.analysis import query_tokens
 from search.text.index import TextIndex
 from search.vectors.model import Encode, VectorModel
-from search.vectors.quantised import QuantisedSearch
+from search.vectors.quantised import CANDIDATES, QuantisedSearch
 
 TEXT, VECTORS = "text", "vectors"
 """Names of what an answer can lack: the lists of the text index, that of the vectors."""
@@ -105,7 +105,8 @@ class Words:
         if query.law is None or self.index.history is None:
             return lists
         tokens = query_tokens(query.text, self.index.languages)
-        own = query.law.chosen.ranked(lists["bm25"], self.index.history.scores(tokens))
+        chosen = query.law.chosen
+        own = chosen.ranked(lists["bm25"], self.index.history.scores(tokens)[chosen.rows])
         return {"bm25": own, "section": query.law.section_scores(tokens)}
 
 
@@ -131,16 +132,13 @@ class Vectors:
 
     Args:
         model: with the embeddings.
-        versions: `Corpus.versions`.
         alone: whether no other list decides: then an article without an embedding is no answer.
         quantised: search over the model's articles, where it was made already.
     """
 
     needs = VECTORS
 
-    def __init__(
-        self, model: VectorModel, versions: Ints, *, alone: bool = False, quantised: QuantisedSearch | None = None
-    ) -> None:
+    def __init__(self, model: VectorModel, *, alone: bool = False, quantised: QuantisedSearch | None = None) -> None:
         self._model = model
         self.quantised = quantised
         if quantised is None and model.nearest is None:
@@ -150,7 +148,7 @@ class Vectors:
         neutral = np.float32(np.median(model.bias[finite])) if finite.any() else np.float32(0)
         self._bias = model.bias if alone else np.where(finite, model.bias, neutral)
         self._wordings = None if model.wordings is None else QuantisedSearch.over(model.wordings)
-        self._wording_bias = self._bias[versions[:, 0]]
+        self._of_law = lru_cache(REMEMBERED_DAYS)(self._wordings_of)
 
     def ask(self, query: Query) -> Callable[[], Lists]:
         """Rank by embeddings; a server begins at once. No list where the query has no embedding."""
@@ -160,16 +158,26 @@ class Vectors:
         if self.quantised is None:
             assert model.nearest is not None
             answer = model.nearest(vector, query.filter, query.nearest)
-            return lambda: {"vector": query.ranked(self._of_law(query, _spread(*answer(), len(bias))))}
-        scores = self.quantised.scores(vector, model.scale, bias, query.mask)
-        return lambda: {"vector": query.ranked(self._of_law(query, scores))}
+            return lambda: {"vector": query.ranked(self._in_time(query, _spread(*answer(), len(bias))))}
+        mask = query.mask if query.law is None or query.mask is None else query.mask & query.law.chosen.own
+        scores = self.quantised.scores(vector, model.scale, bias, mask)
+        return lambda: {"vector": query.ranked(self._in_time(query, scores))}
 
-    def _of_law(self, query: Query, scores: Scores) -> Scores:
+    def _in_time(self, query: Query, scores: Scores) -> Scores:
         """Return float32[n]: scores of articles in the wordings of the law that is searched, given those of the present ones."""
         if query.law is None or self._wordings is None:
             return scores
-        others = self._wordings.scores(query.vector, self._model.scale, self._wording_bias, None)
-        return query.law.chosen.ranked(scores, others)
+        chosen = query.law.chosen
+        passing = None if query.mask is None else query.mask[chosen.articles]
+        least = kth_highest(query.masked(scores), min(CANDIDATES, len(scores)))
+        bias = self._bias[chosen.articles]
+        others = self._of_law(query.law).scores(query.vector, self._model.scale, bias, passing, least=least)
+        return chosen.ranked(scores, others)
+
+    def _wordings_of(self, law: LawOfDay) -> QuantisedSearch:
+        """Return search over the wordings of a day alone."""
+        assert self._wordings is not None
+        return self._wordings.among(law.chosen.rows)
 
 
 @dataclass(frozen=True, eq=False)

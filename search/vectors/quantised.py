@@ -5,13 +5,13 @@ filter-and-refine search of Korn et al. ("Fast Nearest Neighbor Search in Medica
 a fixed number of candidates instead of a bound, over scalar quantisation.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import simsimd
 
-from search.arrays import Matrix, Scores
+from search.arrays import Matrix, Positions, Scores
 from search.corpus.corpus import Mask
 from search.ranking.fusion import top
 
@@ -29,11 +29,13 @@ class QuantisedSearch:
         vectors: float32[n, d].
         steps: int8[n, d], from -127 to 127; of none, where there are so few that all are compared as they are.
         step: size of one.
+        rows: int[k], those that are searched, whose steps alone are kept then; None where all are.
     """
 
     vectors: Matrix
     steps: npt.NDArray[np.int8]
     step: float
+    rows: Positions | None = None
 
     @classmethod
     def over(cls, vectors: Matrix) -> "QuantisedSearch":
@@ -46,7 +48,13 @@ class QuantisedSearch:
             np.rint(vectors[some] / np.float32(step), out=steps[some], casting="unsafe")
         return cls(vectors, steps, step)
 
-    def scores(self, query: Scores, scale: float, bias: Scores, mask: Mask | None) -> Scores:
+    def among(self, rows: Positions) -> "QuantisedSearch":
+        """Return search over some of the vectors."""
+        return replace(self, steps=self.steps[rows] if len(self.steps) else self.steps, rows=rows)
+
+    def scores(
+        self, query: Scores, scale: float, bias: Scores, mask: Mask | None, *, least: np.float32 = np.float32(-np.inf)
+    ) -> Scores:
         """Return float32[n]: scaled inner products with a query and a bias; exact for the best, below them for all others.
 
         Args:
@@ -54,19 +62,23 @@ class QuantisedSearch:
             scale: Factor of the inner products.
             bias: float32[n].
             mask: bool[n], of what may be among the best.
+            least: Score below which none need be exact, as those of others are better.
         """
         if not len(self.steps):
-            return np.asarray((self.vectors @ query) * np.float32(scale) + bias, np.float32)
+            vectors = self.vectors if self.rows is None else self.vectors[self.rows]
+            return np.asarray((vectors @ query) * np.float32(scale) + bias, np.float32)
         step = _step_of(query)
         quantised = np.rint(query / np.float32(step)).astype(np.int8)
         scores = np.asarray(simsimd.cdist(quantised[None], self.steps, metric="dot"), np.float32)[0]
         scores *= np.float32(self.step * step * scale)
         scores += bias
         best = np.sort(top(scores if mask is None else np.where(mask, scores, np.float32(-np.inf)), CANDIDATES))  # as they lie
-        exact = (self.vectors[best] @ query) * np.float32(scale) + bias[best]
-        finite = exact[np.isfinite(exact)]
-        if len(finite):
-            np.minimum(scores, np.nextafter(finite.min(), np.float32(-np.inf)), out=scores)
+        best = best[scores[best] >= least]
+        lying = best if self.rows is None else self.rows[best]
+        exact = (self.vectors[lying] @ query) * np.float32(scale) + bias[best]
+        lowest = max(exact[np.isfinite(exact)].min(initial=np.inf), least) if len(best) else least
+        if np.isfinite(lowest):
+            np.minimum(scores, np.nextafter(np.float32(lowest), np.float32(-np.inf)), out=scores)
         scores[best] = exact
         return scores
 

@@ -61,3 +61,21 @@ def test_vectors_that_are_all_zero_score_their_bias(bias: Scores) -> None:
 
 def top_scores(scores: Scores, k: int) -> Scores:
     return scores[top(scores, k)]
+
+
+def test_among_some_of_the_vectors_their_scores_are_those_that_they_have_among_all(vectors: Matrix, bias: Scores) -> None:
+    search, rows = QuantisedSearch.over(vectors), np.arange(3, len(vectors), 2)
+    product = ((vectors @ vectors[5]) * np.float32(3) + bias)[rows]
+    scores = search.among(rows).scores(vectors[5], 3, bias[rows], None)
+    assert top(scores, DEEP).tolist() == top(product, DEEP).tolist()
+    np.testing.assert_allclose(top_scores(scores, DEEP), top_scores(product, DEEP), rtol=1e-4)
+
+
+def test_what_is_below_the_least_that_counts_stays_below_it(vectors: Matrix) -> None:
+    product = vectors @ vectors[17]
+    least = np.float32(np.sort(product)[-50])
+    scores = QuantisedSearch.over(vectors).scores(vectors[17], 1, NO_BIAS, None, least=least)
+    best = np.flatnonzero(product >= least)
+    assert set(np.flatnonzero(scores >= least)) <= set(best)
+    assert len(set(np.flatnonzero(scores >= least))) >= 49, "one may be a rounding below"
+    np.testing.assert_allclose(scores[scores >= least], product[scores >= least], rtol=1e-5)
