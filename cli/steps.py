@@ -230,7 +230,11 @@ def _say_report(name: str, report: "LoadReport") -> None:
     from ingest.loading.report import summary
 
     say(f"{name}: {summary(report)}")
-    for records, what in ((report.rejected, "rejected"), (report.remarks, "warning")):
+    warnings = [remark for remark in report.remarks if remark.is_warning]
+    for remark in report.remarks:
+        if not remark.is_warning:
+            say(f"{remark.file}: {remark.place}: {remark.reason}")
+    for records, what in ((report.rejected, "rejected"), (warnings, "warning")):
         for record in records[:_SHOWN]:
             warn(f"{what}: {record.file}: {record.place}: {record.reason}")
 

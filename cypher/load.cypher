@@ -40,6 +40,10 @@ UNWIND $rows AS r
 MATCH (a:Act {id: r.id})
 SET a.file = r.file, a.law_sha256 = r.law_sha256, a.tree_sha256 = r.tree_sha256;
 
+// name: set_law_sha256
+// What indexes are made from has changed.
+MATCH (a:Act {id: $id}) SET a.law_sha256 = $sha256;
+
 // name: delete_{label}s
 // for label: Source, Act, Section, Article, Wording, Question
 UNWIND $ids AS id MATCH (n:{{label}} {id: id}) DETACH DELETE n;

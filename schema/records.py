@@ -255,11 +255,16 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A reader's remark on a file that it read all the same."""
+    """A reader's remark on a file that it read all the same.
+
+    Attributes:
+        is_warning: something may be wrong with the file; else this only tells of what is in it.
+    """
 
     file: str
     place: str
     reason: str
+    is_warning: bool = True
 
 
 @dataclass(frozen=True, slots=True)

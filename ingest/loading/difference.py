@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from cypher.batches import batches
 from cypher.graph import Statements
 from cypher.rows import record_of, row_of
+from ingest.loading.filling import filled, texts_in_time
 from schema.filter import is_present
 from schema.identifiers import act_of
 from schema.records import Act, ActTree, Article, Section, Wording
@@ -214,11 +215,15 @@ def _end(before: Article, after: Article, act: Act, today: date) -> date:
 def _add_wordings(changes: Difference, old: StoredActs, tree: ActTree, today: date) -> None:
     """Add dated records of the source, and wordings that give way. What the graph knows of a wording's text stays."""
     wanted = {wording.id: wording for wording in tree.wordings}
-    if tree.wordings_whole:
+    was_history = any(act.known_from and not tree.act.known_from for act in old.acts.values())
+    if was_history:
+        texts = texts_in_time(old.articles.values(), old.wordings.values())
+        wanted |= {wording.id: wording for wording in filled(tree.wordings, texts)}
+    if tree.wordings_whole or was_history:
         kept = {article.id for article in tree.articles}
         stale = (id for id, wording in old.wordings.items() if id not in wanted and wording.article_id in kept)
         changes.rows["delete_wordings"] += sorted(stale)
-    for article in () if tree.wordings_whole else tree.articles:
+    for article in () if tree.wordings_whole or was_history else tree.articles:
         before = old.articles.get(article.id)
         if before is None or before.text == article.text or not before.text:
             continue

@@ -29,6 +29,7 @@ from ingest.citations.link import (
 from ingest.citations.link import link as link_citations
 from ingest.loading.difference import Counts, StoredActs, difference
 from ingest.loading.known_sources import StoredSources, archive_name, file_sha256, law_fingerprint, stored_sources
+from ingest.loading.passed_over import fill_wordings
 from ingest.loading.plan import Delivery, Plan, Planner, Precedence
 from ingest.loading.questions import AskedQuestions, write_read_questions
 from ingest.loading.report import LoadReport
@@ -102,6 +103,7 @@ def load_acts(store: Store, sources: Sequence[SourceFile], read: ReadFile, optio
             check(graph, plan)
         write(writer, plan, progress)
         link(writer, plan, progress)
+        report.changed["Wording"] += fill_wordings(graph, plan, writer.begin)
         asked = _write_questions(graph, plan, report)
         options.before_release(report)
         seal(graph, plan, asked)

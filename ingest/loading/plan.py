@@ -71,6 +71,7 @@ class Plan:
         gone_acts: acts that nobody gives any more.
         source_rows: what the graph will know of the files that were read, by name.
         taken_over: by file of another load, the acts that it gives as well.
+        passed_over: acts that the graph has from a better source.
         report: counts of the files, and what was rejected.
     """
 
@@ -80,6 +81,7 @@ class Plan:
     gone_acts: frozenset[str]
     source_rows: Mapping[str, Row]
     taken_over: Mapping[str, set[str]]
+    passed_over: tuple[ReadAct, ...]
     questions: tuple[tuple[SourceFile, Question], ...]
     report: LoadReport
 
@@ -106,6 +108,7 @@ class Planner:
         self._given: dict[str, set[str]] = {}
         self._source_rows: dict[str, Row] = {}
         self._taken_over: dict[str, set[str]] = defaultdict(set)
+        self._passed_over: list[ReadAct] = []
         self._questions: list[tuple[SourceFile, Question]] = []
         self._report = LoadReport(gone_files=len(precedence.delivery.gone))
 
@@ -130,6 +133,7 @@ class Planner:
                 rejected += act.rejected
             elif self._rank_of(holder) < source.rank:
                 passed_over.append(act.id)
+                self._passed_over.append(act)
             else:
                 repeated.append(act.id)
                 why = f"repeated identifier: act {act.id} was read from {holder} already"
@@ -209,6 +213,7 @@ class Planner:
             frozenset(gone_acts),
             self._source_rows,
             self._taken_over,
+            tuple(act for act in self._passed_over if act.id in self.stored_acts and act.id not in self._taken),
             tuple(self._questions),
             self._report,
         )

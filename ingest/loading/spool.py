@@ -254,7 +254,7 @@ def law_sha256(tree: ActTree) -> str:
     for a in tree.articles:
         add(a.id, a.parent_id, a.position, a.number, a.heading, a.text, a.valid_from, a.valid_to, *a.source_ids)
     for v in tree.wordings:
-        add(v.article_id, v.valid_from, v.valid_to)
+        add(v.article_id, v.valid_from, v.valid_to, *([v.text_sha256] if v.text else ()))
     for c in sorted((c.article_id, c.target) for c in tree.citations):
         add(*c)
     return hashlib.sha256("\n".join((*lines, "")).encode()).hexdigest()

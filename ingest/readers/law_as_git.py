@@ -217,7 +217,7 @@ class _History:
         """Yield what the history made of its commits."""
         if self.collected:
             reason = "passed over: it holds the wordings of all days at once, and is the state of none"
-            yield Remark(self.path.name, f"commit {self.collected[:12]}", reason)
+            yield Remark(self.path.name, f"commit {self.collected[:12]}", reason, is_warning=False)
         gaps = _gaps(tree.articles, tree.wordings)
         yield Remark(
             self.path.name,
@@ -227,6 +227,7 @@ class _History:
             f"{counted(gaps[0], 'repeal')}, {counted(gaps[1], 'return')}, "
             f"{counted(len(tree.renumberings), 'renumbering')}; "
             f"{counted(self.format_changes, 'change')} of format dropped",
+            is_warning=False,
         )
 
 

@@ -20,7 +20,10 @@ from ingest.sources import collection_name, ingest, retry
 from schema.errors import BadSource, GraphBusy, TooMuchGone
 from schema.labels import SCHEMA_VERSION
 from schema.records import Act, Article
+from search.corpus.read import read_corpus
 from tests.support.disturbance import dump
+from tests.support.small_history import ACT as HISTORY_ACT
+from tests.support.small_history import BAKER, OVEN, OVEN_LATER, write_repository
 from tests.support.tiny_law import (
     BAKERS,
     BAKERS_ID,
@@ -679,3 +682,50 @@ def test_a_range_is_an_edge_to_each_of_its_articles_and_grows_with_its_statute(t
         with open_graph(tmp_path) as graph:
             cited = sorted(row["target"] for row in graph.rows("citations") if row["kind"] == "text")
         assert cited == [f"{BAKERS_ID}/L{n}" for n in numbers]
+
+
+# -- an act that one source dates and another, a history, has the words of ------------------------------------------
+
+
+def one_act_from_two_sources(folder: Path) -> tuple[Path, Path]:
+    """The code of the small history as LEGI JSON, whose earlier wordings have days and no text, and that history."""
+    day = (date(1901, 7, 1) - date(1970, 1, 1)).days
+    present = article(1, "1", f"<p>{OVEN_LATER}</p>", first_day=day)
+    began = (date(1804, 3, 21) - date(1970, 1, 1)).days
+    before = {"id": "LEGIARTI000000000900", "etat": "MODIFIE", "dateDebut": began * 86_400_000, "dateFin": day * 86_400_000}
+    present["data"]["articleVersions"].append(before)
+    other = article(2, "20", f"<p>{BAKER}</p>")
+    return write_law(folder / "legi", code(HISTORY_ACT.removeprefix("fr/"), "Code des fours", present, other)), write_repository(
+        folder / "history"
+    )
+
+
+@pytest.mark.parametrize("first", ["legi", "history"])
+def test_the_texts_of_a_history_fill_the_wordings_of_the_better_source(tmp_path: Path, first: str) -> None:
+    legi, history = one_act_from_two_sources(tmp_path)
+    store = EmbeddedStore(tmp_path / "home")
+    for source in (legi, history) if first == "legi" else (history, legi):
+        ingest(store, source)
+    with open_graph(tmp_path / "home") as graph:
+        (wording,) = graph.rows("wordings", ids=[f"{HISTORY_ACT}/1"])
+        law = graph.rows("graph_row")[0]["corpus_sha256"]
+        corpus, text = read_corpus(graph)
+    assert (wording["source_id"], wording["valid_from"], wording["valid_to"]) == (
+        "LEGIARTI000000000900",
+        date(1804, 3, 21),
+        date(1901, 7, 1),
+    )
+    assert wording["text"] == OVEN
+    assert (corpus.sha256, text.wordings) == (law, [OVEN])
+    assert not ingest(store, history).anything_changed
+    assert not ingest(store, legi).anything_changed
+
+
+def test_what_a_history_fills_is_other_law(tmp_path: Path) -> None:
+    legi, history = one_act_from_two_sources(tmp_path)
+    fingerprints: list[str] = []
+    for source in (legi, history):
+        ingest(EmbeddedStore(tmp_path / "home"), source)
+        with open_graph(tmp_path / "home") as graph:
+            fingerprints.append(graph.rows("graph_row")[0]["corpus_sha256"])
+    assert len({*fingerprints, ""}) == 3
