@@ -19,7 +19,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Lexgraph:
     home = tmp_path_factory.mktemp("in-time")
     run = Lexgraph(home, {"LEXGRAPH_HOME": str(home), "LC_ALL": "C.UTF-8"})
     ended = run("ingest", write_history(home / "law"))
-    assert "6 articles, 8 wordings, 2 repeals, 0 returns, 1 renumbering;" in ended.err
+    assert "6 articles, 8 wordings, 2 repeals, 0 returns, 1 renumbering;" in ended.out
     run.do("index")
     return run
 
