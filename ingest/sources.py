@@ -344,15 +344,28 @@ def ingest_paths(
     A path that cannot be read, or that would drop too much of the law, is a failure; the others are loaded.
     """
     for path in paths:
-        report, failures = LoadReport(), list[LexgraphError]()
-        try:
-            ingest(store, path, format, force=force, progress=progress, report=report)
-        except (BadSource, MissingFile, TooMuchGone) as error:
-            failures.append(error)
-        is_read = not failures or bool(report.files)
-        if report.broken_files:
-            failures.append(BadSource(path, "", f"{counted(report.broken_files, 'file')} cannot be read"))
-        yield PathLoad(f"{path.parent.name}/{path.name}", report if is_read else None, tuple(failures))
+        yield load_of(store, path, format, force=force, progress=progress)
+
+
+def load_of(
+    store: Store,
+    path: Path,
+    format: str | None = None,
+    *,
+    force: bool = False,
+    progress: Progress = silent,
+    origin: Origin | None = None,
+) -> PathLoad:
+    """Load a file, a folder or an archive (`ingest`), and return what became of it; what cannot be loaded is a failure."""
+    report, failures = LoadReport(), list[LexgraphError]()
+    try:
+        ingest(store, path, format, force=force, progress=progress, report=report, origin=origin)
+    except (BadSource, MissingFile, TooMuchGone) as error:
+        failures.append(error)
+    is_read = not failures or bool(report.files)
+    if report.broken_files:
+        failures.append(BadSource(path, "", f"{counted(report.broken_files, 'file')} cannot be read"))
+    return PathLoad(f"{path.parent.name}/{path.name}", report if is_read else None, tuple(failures))
 
 
 def retry_quarantined(store: Store, *, progress: Progress = silent) -> Iterator[PathLoad]:
