@@ -235,8 +235,10 @@ class SnapshotHolder:
                 self._note(_UNREADABLE)
                 return False
             with self._lock:
-                old, self._current, self._origins = current, fresh, origins(fresh.graph)
+                old, self._current = current, fresh
             self._note(None)
+            with self._noting_absence(GRAPH):
+                self._origins = origins(fresh.graph)
             if old is not None:
                 old.retire()
             _LOG.info("serving the law %s, model %s", fresh.corpus.sha256[:12], fresh.model_id or "none")
