@@ -29,6 +29,7 @@ def probes(holder: SnapshotHolder, metrics: Metrics) -> list[Route]:
         # Ready as long as something answers: a server that is away, and law that is being loaded, are so for all who
         # ask, and taking them all out of service would leave nobody. `reason` says why the newest law is not served.
         answer: dict[str, object] = {"ready": False, "reason": holder.reason, "graph": None, "model": None, "away": holder.away}
+        answer["stale"] = holder.stale  # a warning: older law is better than none
         with suppress(NotReady), holder.use() as snapshot:
             answer["graph"], answer["model"] = snapshot.corpus.sha256, snapshot.model_id
             answer["ready"] = True

@@ -10,13 +10,16 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cypher.engines.open import open_store
 from cypher.graph import Graph, Store
+from cypher.origins import origins
 from schema.errors import LexgraphError, NotReady, QueryTimeout, ServerUnavailable
+from schema.records import Origin
 from schema.settings import Settings
 from search.acts.similar import SimilarActs
 from search.acts.views import open_act_texts
@@ -169,6 +172,7 @@ class SnapshotHolder:
         self._current: Snapshot | None = None
         self._reason: str | None = "the law is being opened"
         self._away: dict[str, str] = {}
+        self._origins: list[Origin] = []
         self._closed = False
 
     @property
@@ -180,6 +184,12 @@ class SnapshotHolder:
     def away(self) -> dict[str, str]:
         """Reasons by name of what did not answer at the last look ("graph", "text"); the rest serves on without it."""
         return dict(self._away)
+
+    @property
+    def stale(self) -> list[str]:
+        """Names of the sources that were last loaded or updated too long ago, as of the last look."""
+        now, after = datetime.now(UTC), self._settings.stale_after_days
+        return [origin.id for origin in self._origins if origin.is_stale(after, now)]
 
     @property
     def home(self) -> Path:
@@ -227,6 +237,8 @@ class SnapshotHolder:
             with self._lock:
                 old, self._current = current, fresh
             self._note(None)
+            with self._noting_absence(GRAPH):
+                self._origins = origins(fresh.graph)
             if old is not None:
                 old.retire()
             _LOG.info("serving the law %s, model %s", fresh.corpus.sha256[:12], fresh.model_id or "none")
@@ -235,7 +247,9 @@ class SnapshotHolder:
     def _newer(self, current: Snapshot) -> bool:
         """Return whether the graph is another than the one that is served; False where its server does not say."""
         with self._noting_absence(GRAPH):
-            return self._store.stamp() != current.stamp
+            if self._store.stamp() != current.stamp:
+                return True
+            self._origins = origins(current.graph)  # a look that found nothing new is no new release on a server
         return False
 
     def _text_lags(self, current: Snapshot) -> str | None:

@@ -18,7 +18,10 @@ app = typer.Typer()
 def ingest(
     context: typer.Context,
     paths: Annotated[
-        list[Path] | None, typer.Argument(help="Files, folders or archives. Without any, two npm packages are fetched.")
+        list[str] | None,
+        typer.Argument(
+            help="Files, folders, archives, or addresses of git repositories. Without any, two npm packages are fetched."
+        ),
     ] = None,
     format: Annotated[str | None, typer.Option(help="Format of the files, where it is not recognised.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Load a release even if much of the law would disappear.")] = False,
@@ -33,6 +36,19 @@ def ingest(
         raise BadQuery("--retry loads the files in quarantine: give no path, --format or --force with it")
     home = Home.of(context)
     raise typer.Exit(steps.retry(home) if again else steps.ingest(home, paths, format, force))
+
+
+@app.command()
+def update(context: typer.Context) -> None:
+    """Fetch what is new of every source, load it, index it, embed it.
+
+    Of repositories only new commits are fetched, of npm packages a newer version. A source that fails is told, and does not keep
+    the others from being updated.
+    """
+    home = Home.of(context)
+    code = steps.update(home)
+    steps.index(home)
+    raise typer.Exit(code)
 
 
 @app.command()

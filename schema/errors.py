@@ -56,6 +56,13 @@ class BadQuery(LexgraphError):
     http_status = 400
 
 
+class FetchFailed(LexgraphError):
+    """A source on another machine that could not be fetched; the message holds the last words of the program that tried."""
+
+    exit_code = 69
+    http_status = 502
+
+
 class NotFound(LexgraphError):
     """An identifier that names nothing in the graph."""
 

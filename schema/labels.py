@@ -12,9 +12,9 @@ from datetime import date
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from schema.records import Act, Article, Question, Section, Wording
+from schema.records import Act, Article, Origin, Question, Section, Wording
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Raised by one whenever the tables below change; a graph of a higher version is refused."""
 UNCITED = 0.15
 """The authority of an article that nobody cites."""
@@ -181,6 +181,7 @@ NODES = (
             file: source that it was read from.
         """,
     ),
+    _label(Origin),
     NodeLabel(
         "Model",
         {

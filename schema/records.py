@@ -1,11 +1,11 @@
-"""The records that readers give and the graph keeps: acts, sections, articles, citations, questions.
+"""The records that readers give and the graph keeps: acts, sections, articles, citations, questions, origins.
 
 All are frozen and compare by value, so that a newer release of a source can be held against the graph.
 """
 
 import hashlib
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from schema.identifiers import bounded
 
 CitationKind = Literal["link", "text"]
 OutsideKind = Literal["article", "section", "act", "page"]
+OriginKind = Literal["git", "npm", "repository", "bundle", "archive", "folder", "file"]
 RelationType = Literal["CITES", "TRANSPOSES", "AMENDS", "REPEALS", "CONSOLIDATES"]
 
 
@@ -316,6 +317,44 @@ class Question:
 def outside_source(source: str) -> str:
     """Return the source of the questions that came with those of another source and that the law at hand cannot answer."""
     return f"{source}-outside"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A place that law or questions are loaded from, and may be loaded from again: what people call a source.
+
+    Attributes:
+        id: name of its collection, which its releases share.
+        kind: git (a remote), npm, repository, bundle, archive, folder or file.
+        address: of a remote or a package, without credentials, else the path.
+        version: of a package.
+        as_of: day whose law it is: of the newest commit, of the version's publication, of the newest file.
+        loaded_at: moment of the last load, or of the last look at a remote or a package that went through; ISO 8601.
+        error: reason why the last try failed; "" where it went through.
+        failed_at: moment of that failure.
+    """
+
+    id: str
+    kind: str
+    address: str
+    version: str = ""
+    as_of: date | None = None
+    loaded_at: str = ""
+    error: str = ""
+    failed_at: str = ""
+
+    @property
+    def is_fetched(self) -> bool:
+        """True of a place that is asked for what is new."""
+        return self.kind in ("git", "npm")
+
+    def age(self, now: datetime) -> timedelta:
+        """Return the time since the last success."""
+        return now - datetime.fromisoformat(self.loaded_at)
+
+    def is_stale(self, after_days: int, now: datetime) -> bool:
+        """Return whether the last success is longer ago than so many days; never where these are 0."""
+        return bool(after_days) and self.age(now) > timedelta(days=after_days)
 
 
 @dataclass(frozen=True, slots=True)

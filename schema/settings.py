@@ -44,6 +44,9 @@ class Settings(BaseSettings):
         "lexgraph", description="Analysis on Elasticsearch: the project's own, or the analyzer of the server (native)."
     )
     text_timeout_s: float = Field(10.0, gt=0, description="Time limit of one text query, in seconds.")
+    stale_after_days: int = Field(
+        30, ge=0, description="Days after which a source counts as stale that was neither loaded nor updated; 0: never."
+    )
     models: str = Field("", description="Shared place of model files: a folder or an fsspec address; empty: only under `home`.")
     memory_mb: int = Field(1024, ge=64, description="Buffer pool of the embedded graph, in MiB.")
     threads: int = Field(2, ge=1, le=256, description="Threads for encoding and training.")

@@ -18,6 +18,7 @@ from api.graphql.limits import KnownDocuments, Limits, MeasuredExecution, Select
 from api.graphql.loaders import Reading
 from api.graphql.pagination import DEFAULT_PAGE, Connection, Window, connection
 from api.graphql.search import SearchConnection, SearchFilter, SimilarActConnection, answer, similar_acts
+from api.graphql.sources import Source, sources_of
 from api.graphql.wordings import Difference, difference_between
 from citations.resolve import loose_number
 from schema.errors import LexgraphError, NotFound
@@ -111,6 +112,11 @@ class Query:
         found = await _numbered(info.context, act, number)
         page = window.page_of_all(found)
         return connection(page, [article for _, article in page.items], len(found))
+
+    @graphql_field
+    async def sources(self, info: Info) -> list[Source] | None:
+        """Places that the law is loaded from, by name, and how current each is."""
+        return sources_of(info.context)
 
     @graphql_field
     async def difference(self, info: Info, article: strawberry.ID, start: From, end: To) -> Difference | None:

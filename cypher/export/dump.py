@@ -7,14 +7,14 @@ from cypher.graph import Graph
 from schema.labels import EDGES, NODES
 
 _LEFT_OUT = {("Model", "created"), ("Model", "activated"), ("Article", "authority")}
-"""What tells when, and what follows from the rest; the journal of runs is left out as well."""
-_JOURNAL = "Run"
+"""What tells when, and what follows from the rest; the journals of runs and of loads are left out as well."""
+_JOURNALS = ("Run", "Origin")
 
 
 def canonical_dump(graph: Graph) -> Iterator[str]:
     """Lines of JSON: every node by label and identifier, then every edge by type, ends and properties."""
     for node in NODES:
-        if node.name == _JOURNAL:
+        if node.name in _JOURNALS:
             continue
         names = [name for name in node.properties if (node.name, name) not in _LEFT_OUT]
         columns = ", ".join(f"n.`{name}`" for name in names)

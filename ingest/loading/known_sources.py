@@ -1,14 +1,16 @@
 """Files and archives that the graph was made from."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from cypher.graph import Row, Statements, Store
+from cypher.origins import origins
 from ingest.fetching.repositories import reference_lines
 from schema.errors import NotReady
+from schema.records import Origin
 
 
 def file_sha256(path: Path, reader: str) -> str:
@@ -35,11 +37,13 @@ class StoredSources:
         rows: by name of the file.
         whole: the last load came to its end.
         law: fingerprint of the law and the questions that the graph holds.
+        origins: places that they came from, by name of the collection.
     """
 
     rows: Mapping[str, Row]
     whole: bool
     law: str = ""
+    origins: Mapping[str, Origin] = field(default_factory=dict[str, Origin])
 
     def fingerprint(self, name: str) -> str:
         """Return the fingerprint of a file as it was read, "" where it must be read again."""
@@ -70,7 +74,8 @@ def stored_sources(store: Store) -> StoredSources:
         with store.reading() as graph:
             rows = {row["id"]: row for row in graph.rows("sources")}
             corpus = graph.rows("graph_row")[0]["corpus_sha256"]
-            return StoredSources(rows, bool(corpus) or not rows, law_fingerprint(graph, corpus))
+            known = {origin.id: origin for origin in origins(graph)}
+            return StoredSources(rows, bool(corpus) or not rows, law_fingerprint(graph, corpus), known)
     except NotReady:
         return StoredSources({}, whole=True)
 
@@ -80,20 +85,24 @@ def archive_name(collection: str) -> str:
     return f"archive/{collection.rpartition('/')[2]}"
 
 
-def remember_archive(store: Store, collection: str, sha256: str, files: int, *, waiting: bool) -> None:
+def remember_archive(
+    store: Store, collection: str, sha256: str, files: int, *, waiting: bool, also: Callable[[Statements], object]
+) -> None:
     """Note the archive that files were read from, so that the same archive need not be unpacked again.
 
     Args:
         waiting: some of its questions name what the graph lacks.
+        also: what is written with it, in the same release.
     """
     row: Row = {"id": archive_name(collection), "collection": "", "reader": "archive", "rank": 0, "sha256": sha256}
     row |= {"records": files, "rejected": 0, "passed_over": []}
     with store.writing() as graph:
         corpus = graph.rows("graph_row")[0]["corpus_sha256"]
         row["waits_since"] = law_fingerprint(graph, corpus) if waiting else ""
-        graph.atomically(partial(_write_archive, row=row))
+        graph.atomically(partial(_write_archive, row=row, also=also))
 
 
-def _write_archive(graph: Statements, *, row: Row) -> None:
+def _write_archive(graph: Statements, *, row: Row, also: Callable[[Statements], object]) -> None:
     graph.write("delete_sources", ids=[row["id"]])
     graph.write("create_sources", rows=[row])
+    also(graph)

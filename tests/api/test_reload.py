@@ -153,6 +153,7 @@ def test_while_the_index_lags_the_old_law_is_served_and_the_reason_told(client: 
         "graph": old,
         "model": None,
         "away": {},
+        "stale": [],
     }
     assert f"{MILLERS_ID}/L2" in hits(client, "le moulin")
     assert client.get("/healthz").status_code == 200

@@ -26,8 +26,10 @@ from cypher.statements import statements
 from docker.neo4j_server import Neo4jServer
 from gnn.model.subgraph import exported_edges, subgraph_edges
 from gnn.versions.active import active_id, flip
+from ingest.loading.origins import known_origins
 from ingest.loading.questions import load_questions, read_questions
 from ingest.sources import ingest
+from ingest.update import update_sources
 from schema.errors import BadQuery, GraphBusy, GraphTooNew, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
 from schema.labels import SCHEMA_VERSION
@@ -39,6 +41,8 @@ from search.vectors.neo4j import ServedVectors, bound_of, filter_rows, for_cosin
 from tests.ingest.loading.test_difference import newer_bakers
 from tests.support.law_history import CODE_ID, STATES, write_history
 from tests.support.servers import on_shared
+from tests.support.small_history import HISTORY
+from tests.support.small_history import write_repository as write_commits
 from tests.support.tiny_law import BAKERS_ID, MILLERS_ID, bakers, millers, statute, write_law
 
 SERVERS = [pytest.param(name, marks=on_shared(name)) for name in ("neo4j_2026", "neo4j_5")]
@@ -130,7 +134,7 @@ def test_every_statement_that_reads_gives_the_same_rows(law: Store, embedded_law
     with law.reading() as graph, embedded_law.reading() as other:
         ids = [row["id"] for name in ("acts", "corpus_sections", "corpus_articles", "outside_ids") for row in other.rows(name)]
         ids += [row["cited"] for row in other.rows("cited")]
-        some: dict[str, Any] = {"act_id": BAKERS_ID, "ids": ids, "source": "mine", "id": ids[0]}
+        some: dict[str, Any] = {"act_id": BAKERS_ID, "ids": ids, "source": "mine", "id": ids[0], "files": "law-as-git/"}
         of = {label: other.rows(f"{label}_source_ids")[0]["source_ids"][0] for label in ("article", "section")}
         silent: list[str] = []
         for name in READS:
@@ -143,7 +147,11 @@ def test_every_statement_that_reads_gives_the_same_rows(law: Store, embedded_law
 
 
 def _comparable(row: dict[str, Any]) -> str:
-    return str(sorted((key, _plain(value)) for key, value in row.items()))
+    return str(sorted((key, _plain(value)) for key, value in row.items() if key not in _OF_THE_LOAD))
+
+
+_OF_THE_LOAD = ("address", "loaded_at")
+"""Where law was loaded from, and when: two graphs of the same law may differ in these."""
 
 
 def _plain(value: Any) -> Any:
@@ -169,6 +177,32 @@ def test_every_engine_holds_the_same_history(store: Store, tmp_path: Path) -> No
             assert table(graph, day) == table(other, day)
         assert [number for number, *_ in table(graph, date(2020, 1, 1))] == ["1", "20", "21", "10"]
         assert graph.rows("renumberings", ids=[f"{CODE_ID}/10"]) == other.rows("renumberings", ids=[f"{CODE_ID}/10"])
+
+
+def test_every_engine_keeps_its_sources_current(store: Store, tmp_path: Path) -> None:
+    repository = write_commits(tmp_path / "fours", HISTORY[:-1])
+    ingest(store, repository)
+    ingest(store, write_law(tmp_path / "law"))
+    stamp = store.stamp()
+    assert [update.note.partition(";")[0] for update in update_sources(store)] == ["nothing new", "loaded from a folder"]
+    assert store.stamp() == stamp
+    write_commits(repository, HISTORY[-1:])
+    assert [update.anything_changed for update in update_sources(store)] == [True, False]
+    known = known_origins(store)
+    assert [(origin.id, origin.kind, origin.error) for origin in known.values()] == [
+        ("fours", "repository", ""), ("law", "folder", ""),
+    ]  # fmt: skip
+    assert known["fours"].as_of == date(2020, 1, 1)
+    embedded = EmbeddedStore(tmp_path / "embedded")
+    ingest(embedded, repository)
+    ingest(embedded, tmp_path / "law")
+    assert dump_of(store) == dump_of(embedded)
+    repository.rename(tmp_path / "gone")
+    (failed, _) = update_sources(store)
+    assert failed.failures
+    assert known_origins(store)["fours"] == replace(
+        known["fours"], error=str(failed.failures[0]), failed_at=known_origins(store)["fours"].failed_at
+    )
 
 
 def table(graph: Graph, day: date) -> list[tuple[str, str, str]]:
