@@ -42,7 +42,10 @@ class DatedWording:
 
 
 def changes_between(graph: Graph, act: str, start: date, end: date) -> list[ArticleChange]:
-    """Return what changed in an act from one day to another, in the reading order of the later one, repeals last."""
+    """Return what changed in an act from one day to another, in the reading order of the later one, repeals last.
+
+    A number whose text went on under another, and that has a new text since, is there twice: renumbered, and new.
+    """
     before, after = (ActOnDay.of(graph, act, day) for day in (start, end))
     old = {part.id: part for part in before.articles()}
     moved = {row["id"]: row["other"] for row in graph.rows("renumberings_of_acts", ids=[act]) if start < row["on"] <= end}
@@ -51,8 +54,9 @@ def changes_between(graph: Graph, act: str, start: date, end: date) -> list[Arti
         if part.id not in old:
             found.append(ArticleChange("new", part.id, part.number))
         elif _other(old.pop(part.id).row, part.row):
-            kind: ChangeKind = "renumbered" if part.id in moved else "reworded"
-            found.append(ArticleChange(kind, part.id, part.number, moved.get(part.id, "")))
+            if part.id in moved:  # its text went elsewhere, and its number has another one now
+                found.append(ArticleChange("renumbered", part.id, part.number, moved[part.id]))
+            found.append(ArticleChange("new" if part.id in moved else "reworded", part.id, part.number))
     gone = (part for part in old.values() if part.id not in after.parts)
     found += (
         ArticleChange("renumbered" if part.id in moved else "repealed", part.id, part.number, moved.get(part.id, ""))

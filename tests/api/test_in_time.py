@@ -127,10 +127,14 @@ CHANGES = """query($act: ID!, $start: Date!, $end: Date!, $first: Int, $after: S
 def test_changes_between_two_days_page_by_page(ovens: TestClient) -> None:
     days = {"act": "Code des fours", "start": "2016-09-30", "end": "2016-10-01"}
     whole = ask(ovens, CHANGES, **days, first=10)["changes"]
-    kinds = {edge["node"]["number"]: (edge["kind"], (edge["renumberedTo"] or {}).get("number")) for edge in whole["edges"]}
-    assert kinds == {
-        "20": ("NEW", None), "21": ("NEW", None), "10": ("RENUMBERED", "20"), "2": ("REPEALED", None), "11": ("REPEALED", None),
-    }  # fmt: skip
+    assert [(edge["node"]["number"], edge["kind"], (edge["renumberedTo"] or {}).get("number")) for edge in whole["edges"]] == [
+        ("20", "NEW", None),
+        ("21", "NEW", None),
+        ("10", "RENUMBERED", "20"),
+        ("10", "NEW", None),
+        ("2", "REPEALED", None),
+        ("11", "REPEALED", None),
+    ]
     paged, after = [], None
     while len(paged) < whole["totalCount"]:
         page = ask(ovens, CHANGES, **days, first=2, after=after)["changes"]
