@@ -17,7 +17,7 @@ from schema.wordings import in_force_on
 SEED = 14
 _ARTICLE = re.compile(
     r"(?:#+ +)?(?:\*\*)?Article +((?:[LRDAO]{1,2}[ .]*)?\*{0,2} ?"
-    r"(?:\d|[IVX]+\b|[A-Z]\b|unique|premier|pr[ée]lim|additionnel).{0,60}?)(?:\*\*)?",
+    r"(?:\d|[IVX]+\b|[A-Z]\b|unique|premier|pr[ée]lim|additionnel|annexe).{0,60}?)(?:\*\*)?",
     re.IGNORECASE,
 )
 _FLAT_LENGTH = 48

@@ -18,7 +18,7 @@ from ingest.readers.history.assembling import Assembly
 from ingest.readers.history.placing import Placed, Placing
 from ingest.readers.support.dialects import Dialects
 
-VERSION = 1
+VERSION = 2
 """Raised when histories are read otherwise than before: checkpoints of another version are passed over."""
 _HEADER = b"lexgraph history %d\n" % VERSION
 _SUFFIX = ".checkpoint"

@@ -29,6 +29,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _ENUMERATION = re.compile(r"(?:[IVXLC]{1,7}|\d{1,3}(?:[-.]\d{1,2})?°?|[A-Z])(?:[- ][\w°]{1,12}){0,2}[ \u00a0]?[:\u2013] \S")
+_OF_ANOTHER = re.compile(r"\s+d(?:u|e la|e l['’]|es)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
@@ -146,12 +147,17 @@ class Dialects:
             yield raw, block
 
     def _begins(self, line: bytes) -> bool:
-        """Return whether a line without marks heads an article, rather than speaking of some ("Articles en bois")."""
+        """Return whether a line without marks heads an article, rather than speaking of some ("Articles en bois").
+
+        "Art. R. 444-1 du code de l'urbanisme" heads one of another act, which an article reproduces.
+        """
         begins = self._lines.get(line)
         if begins is None:
             bare = inline(line.decode("utf-8", "replace"))[0].strip(_QUOTES)
             article = self.jurisdiction.article.match(bare)
-            begins = self._lines[line] = line.startswith(b"#") or bool(article and NUMBER.match(bare[article.end() :]))
+            number = NUMBER.match(bare[article.end() :]) if article else None
+            begins = bool(number and article and not _OF_ANOTHER.match(bare[article.end() + number.end() :]))
+            begins = self._lines[line] = line.startswith(b"#") or begins
         return begins
 
     def _block(self, text: str, marked: bool) -> Block:

@@ -271,6 +271,13 @@ def on_top(repository: Path, tree: str, author: str, message: str) -> str:
     return name
 
 
+def test_an_article_of_another_act_that_is_reproduced_is_a_part_of_the_text(tmp_path: Path) -> None:
+    quoting = BAKER + "\n\nArt. R. 444-1 du code de la meunerie\n\nLe moulin tourne."
+    loaded(tmp_path, write_repository(tmp_path / "law", [Commit("1804-03-21", flat("1804-03-21", OVEN, [("10", quoting)]))]))
+    assert article(tmp_path, "10")["text"] == quoting.replace("\n\n", "\n")
+    assert [number for number, _ in table(tmp_path, date(1804, 3, 21))] == ["1", "10"]
+
+
 def test_a_commit_without_a_day_is_named_and_the_rest_is_loaded(tmp_path: Path) -> None:
     repository = write_repository(tmp_path / "law")
     (repository / FILE).write_text(flat("", "Le four banal ferme.", [("20", BAKER)]), encoding="utf-8")
