@@ -100,6 +100,9 @@ class Recipe(_Part):
 
     name: str
     description: str = ""
+    method: Literal["towers", "bm25", "bm25-tuned"] = Field(
+        "towers", description="What is trained: two towers; nothing (bm25); k1 and b of BM25. Only towers can serve."
+    )
     system: str = Field("gatv2", description="Name of its row in the table of the evaluation.")
     questions: str = Field("service-public", description="Source of the questions to train on.")
     splits: tuple[Split, ...] = ("random", "by-dossier")
@@ -115,9 +118,18 @@ class Recipe(_Part):
         "compared, list by list, keeps those that tuning starts from. Unless set: where there are GATv2 layers.",
     )
     folder: Path = Field(FOLDER, exclude=True, description="Folder of the recipes that this one names.")
+    reseeded: int = Field(0, exclude=True, description="What was added to its seeds, and to those of the recipes that it names.")
+
+    def seeded(self, more: int) -> "Recipe":
+        """Return this recipe with other seeds: ``more`` is added to each, and to those of the recipes that it names."""
+        if not more:
+            return self
+        training = self.training.model_copy(update={"seed": self.training.seed + more})
+        rerank = self.rerank.model_copy(update={"seed": self.rerank.seed + more})
+        return self.model_copy(update={"training": training, "rerank": rerank, "reseeded": self.reseeded + more})
 
     def other(self, name: str) -> "Recipe":
-        """Return another recipe that this one names: beside it, else under ``gnn/recipes``.
+        """Return another recipe that this one names: beside it, else under ``gnn/recipes``; with as much added to its seeds.
 
         Raises:
             BadSetting: no recipe has that name.
@@ -125,7 +137,7 @@ class Recipe(_Part):
         if name == self.name:
             return self
         beside = self.folder / f"{name}.toml"
-        return load_recipe(str(beside) if beside.exists() else name)
+        return load_recipe(str(beside) if beside.exists() else name).seeded(self.reseeded)
 
     def key(self, *made_from: str) -> str:
         """Return a digest of the recipe and of what it is applied to; the same key means the same model.
@@ -141,6 +153,8 @@ class Recipe(_Part):
             left_out["rerank"] = True
         if self.tune_fusion == (self.document.layers > 0):
             left_out["tune_fusion"] = True
+        if self.method == "towers":
+            left_out["method"] = True
         text = "\n".join([str(FORMAT), self.model_dump_json(exclude=left_out), *made_from])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -68,7 +68,8 @@ def train(workspace: Workspace, recipe: Recipe, process: Process | None = None) 
         StorageFull: the disk is full; versions written before stay.
     """
     process = process or alone()
-    _check_questions(recipe, workspace.questions, recipe.splits)
+    _check_serves(recipe)
+    check_questions(recipe, workspace.questions, recipe.splits)
     ids = model_ids(recipe, workspace.index.key, workspace.questions)
     active = serving_id(recipe, workspace.index.key, workspace.questions)
     trainer = Trainer(workspace, process)
@@ -90,13 +91,20 @@ def train_serving_version(workspace: Workspace, recipe: Recipe) -> None:
     Raises:
         GraphBusy, BadSetting, StorageFull: as `train`.
     """
-    _check_questions(recipe, workspace.questions, recipe.splits[:1])
+    _check_serves(recipe)
+    check_questions(recipe, workspace.questions, recipe.splits[:1])
     id = serving_id(recipe, workspace.index.key, workspace.questions)
     Trainer(workspace, alone()).make(recipe, recipe.splits[0], id)
     complete_scope(workspace, recipe, id)
 
 
-def _check_questions(recipe: Recipe, questions: Sequence[Question], splits: Sequence[str]) -> None:
+def _check_serves(recipe: Recipe) -> None:
+    if recipe.method != "towers":
+        raise BadSetting(f"recipe {recipe.name} gives no model that serves: `lexgraph compare {recipe.name}` measures it")
+
+
+def check_questions(recipe: Recipe, questions: Sequence[Question], splits: Sequence[str]) -> None:
+    """Raise BadSetting where a split has no questions to train on, or none to choose by."""
     for split in splits:
         for part in ("train", "development"):
             if not of_split(questions, split, part):
@@ -113,9 +121,18 @@ class Trainer:
 
     def make(self, recipe: Recipe, split: str, id: str) -> bool:
         """Train one version and write it; return False where its files exist."""
-        workspace, corpus = self.workspace, self.workspace.corpus
+        workspace = self.workspace
         if model_folder(workspace.home, id).is_dir():
             return False
+        made = self.version(recipe, split, id)
+        run = self._run(made.trained)
+        workspace.check_lock()
+        write_model(workspace.home, workspace.corpus, workspace.text, made, run)
+        return True
+
+    def version(self, recipe: Recipe, split: str, id: str) -> NewVersion:
+        """Return one version, trained; nothing of it is written."""
+        workspace, corpus = self.workspace, self.workspace.corpus
         trained = self._trained(recipe, split)
         features = self._features_of(recipe.encoder)
         memory = _question_memory(corpus, features, trained, of_split(workspace.questions, split, "train"))
@@ -129,10 +146,7 @@ class Trainer:
             examples = self.examples(recipe, split, made.weights, made.pooling)
             trees = fit_trees(examples, FEATURES, recipe.rerank, threads=workspace.threads)
             made = replace(made, reranker=Reranker(trees, recipe.rerank.share))
-        run = self._run(trained)
-        workspace.check_lock()
-        write_model(workspace.home, corpus, workspace.text, made, run)
-        return True
+        return made
 
     def _trained(self, recipe: Recipe, split: str) -> Trained:
         workspace, features = self.workspace, self._features_of(recipe.encoder)

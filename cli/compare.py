@@ -1,0 +1,86 @@
+"""The verb that compares recipes, and its step."""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from cli.output import say, say_json, show
+from cli.workspace import Home
+
+if TYPE_CHECKING:
+    from gnn.comparison.tables import RecipeTable
+
+app = typer.Typer()
+
+
+@app.command()
+def compare(  # noqa: PLR0913 (options)
+    context: typer.Context,
+    recipes: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RECIPE...",
+            help="Names of recipes, or TOML files. RECIPE:alone ranks by its own list alone, RECIPE:fused and RECIPE:pooled "
+            "without pooling and without reranking.",
+        ),
+    ],
+    questions: Annotated[str, typer.Option(help="Source of questions in the graph.")] = "service-public",
+    split: Annotated[str, typer.Option(help="Part of the questions: test, development or train.")] = "test",
+    seeds: Annotated[int, typer.Option(min=1, help="Trainings of each recipe, each with a seed of its own.")] = 1,
+    against: Annotated[str, typer.Option(help="Row that others are held against: first or above.")] = "first",
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the tables into this file, as Markdown.")] = None,
+) -> None:
+    """Compare recipes on questions with known answers, whatever is missing trained first.
+
+    No model is made active. What was measured is kept: a comparison that was interrupted goes on.
+    """
+    tables = compared(Home.of(context), recipes, questions, split, seeds, against)
+    show_recipe_tables(tables, as_json=json_)
+    write_page(tables, out)
+
+
+def compared(home: Home, recipes: Sequence[str], questions: str, part: str, seeds: int, against: str) -> "list[RecipeTable]":  # noqa: PLR0913
+    """Return the tables of recipes on a source of questions, trained on it too."""
+    names = list(dict.fromkeys(recipes))
+
+    from gnn.comparison.contenders import entry
+    from gnn.comparison.tables import Plan, compare_recipes
+
+    entries = [entry(name, lambda of: home.recipe(of).model_copy(update={"questions": questions})) for name in names]
+    splits = [split for split in entries[0].recipe.splits if all(split in one.recipe.splits for one in entries)]
+    with home.graph() as graph:
+        workspace = home.workspace(graph, entries[0].recipe)
+        return list(compare_recipes(workspace, Plan(entries, splits, seeds, part, against), questions))
+
+
+def write_page(tables: "Sequence[RecipeTable]", file: Path | None) -> None:
+    """Write tables as Markdown, where a file is named."""
+    from gnn.comparison.markdown import page
+
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(page(tables, shlex.join(["lexgraph", *sys.argv[1:]])), "utf-8")
+        say(f"written: {file}")
+
+
+def show_recipe_tables(tables: "Sequence[RecipeTable]", *, as_json: bool = False) -> None:
+    """Print tables of recipes, or one JSON list of them."""
+    from gnn.comparison.markdown import cells, columns, title
+
+    if as_json:
+        say_json([table.as_json() for table in tables])
+        return
+    for one in tables:
+        table = Table(title=title(one), title_justify="left")
+        table.add_column("recipe", no_wrap=True)
+        for name in columns(one):
+            table.add_column(name, justify="right")
+        for row in one.rows:
+            table.add_row(row.name, *cells(row))
+        show(table)

@@ -1,0 +1,114 @@
+"""Recipes as what can be asked: one that is trained, or was, with every way of ranking by it."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from gnn.recipe import Recipe
+from gnn.training.bm25_tuning import tuned_lexical
+from gnn.training.train import Trainer, check_questions
+from gnn.versions.files import load_model, parameters_of, read_run
+from gnn.versions.identity import RecipeSplit, model_ids
+from gnn.versions.shared_folder import model_folder
+from gnn.workspace import Workspace
+from schema.errors import BadQuery
+from search.arrays import Scores
+from search.modes import Mode
+from search.retrieval import Retriever
+from search.text.index import TextIndex
+from search.vectors.model import VectorModel
+
+WAYS: Mapping[str, str] = {
+    "alone": "the recipe's own list: embeddings, or the words of articles",
+    "fused": "with the words of articles and sections and the nearest training questions, not pooled",
+    "pooled": "fused, and pooled over the tree",
+    "served": "pooled, and reranked where the recipe has a reranker: the search of the service",
+}
+"""Ways of ranking by a recipe."""
+Score = Callable[[str], Scores]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row that was asked for: a recipe, ranked by in one of `WAYS`."""
+
+    name: str
+    recipe: Recipe
+    way: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A recipe of one seed and one split, ready to be asked.
+
+    Attributes:
+        ways: the scores of all articles for a query, by way; without "served" where that is "pooled".
+        training_s: seconds of its training, the tuning of the fusion left out.
+        parameters: number of those that were learnt; trees do not count.
+    """
+
+    ways: Mapping[str, Score]
+    training_s: float
+    parameters: int
+
+
+def entry(name: str, load: Callable[[str], Recipe]) -> Entry:
+    """Return the row that ``RECIPE`` or ``RECIPE:WAY`` asks for.
+
+    Raises:
+        BadQuery: there is no such way.
+        BadSetting: there is no such recipe.
+    """
+    recipe, _, way = name.partition(":")
+    if way and way not in WAYS:
+        raise BadQuery(f"no way {way!r} to rank by a recipe; there are: {', '.join(WAYS)}")
+    return Entry(name, load(recipe), way or "served")
+
+
+def contender_id(workspace: Workspace, recipe: Recipe, split: str) -> str:
+    """Return the identifier of a recipe's version: the same law, questions, options and seed give the same one."""
+    return model_ids(recipe, workspace.index.key, workspace.questions)[RecipeSplit(recipe.name, split)]
+
+
+def contender(trainer: Trainer, recipe: Recipe, split: str) -> Contender:
+    """Return a recipe ready to be asked, trained unless its version is on disk; nothing is written but features of the law.
+
+    Raises:
+        BadSetting: there are no questions to train on, or to choose by.
+    """
+    if recipe.method != "towers":
+        return _lexical(trainer.workspace, recipe, split)
+    workspace = trainer.workspace
+    id = contender_id(workspace, recipe, split)
+    if model_folder(workspace.home, id).is_dir():
+        model = load_model(workspace.home, id, workspace.corpus, workspace.threads)
+        seconds, parameters = read_run(workspace.home, id)["training_s"], parameters_of(workspace.home, id)
+    else:
+        check_questions(recipe, workspace.questions, (split,))
+        made = trainer.version(recipe, split, id)
+        model, seconds, parameters = made.model(), made.trained.seconds, made.trained.parameters
+    return Contender(_ways(workspace.index, model, Mode.VECTOR), seconds, parameters)
+
+
+def _lexical(workspace: Workspace, recipe: Recipe, split: str) -> Contender:
+    """Return BM25 as it is set, or with k1 and b from development questions."""
+    began = time.monotonic()
+    index, parameters = workspace.index, 0
+    if recipe.method == "bm25-tuned":
+        check_questions(recipe, workspace.questions, (split,))
+        index, parameters = tuned_lexical(workspace, split), 4
+    seconds = time.monotonic() - began
+    return Contender(_ways(index, None, Mode.BM25), seconds if parameters else 0.0, parameters)
+
+
+def _ways(index: TextIndex, model: VectorModel | None, alone: Mode) -> dict[str, Score]:
+    """Return the ways of ranking by a model, or by words alone."""
+    plain = Retriever(index, model, max_query_characters=1 << 20, reranks=False)
+
+    def by(retriever: Retriever, mode: Mode, *, pooled: bool = True) -> Score:
+        return lambda query: retriever.scores(query, mode, pooled=pooled)[0]
+
+    ways = {"alone": by(plain, alone), "fused": by(plain, Mode.HYBRID, pooled=False), "pooled": by(plain, Mode.HYBRID)}
+    if model is not None and model.reranker is not None:
+        ways["served"] = by(Retriever(index, model, max_query_characters=1 << 20), Mode.HYBRID)
+    return ways
