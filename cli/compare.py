@@ -45,7 +45,7 @@ def compare(  # noqa: PLR0913 (options)
     write_page(tables, out)
 
 
-def compared(home: Home, recipes: Sequence[str], questions: str, part: str, seeds: int, against: str) -> "list[RecipeTable]":  # noqa: PLR0913
+def compared(home: Home, recipes: Sequence[str], questions: str, part: str, seeds: int, against: str) -> "list[RecipeTable]":
     """Return the tables of recipes on a source of questions, trained on it too."""
     names = list(dict.fromkeys(recipes))
 

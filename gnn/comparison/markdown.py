@@ -59,8 +59,8 @@ def _explained(tables: Sequence[RecipeTable]) -> Iterator[str]:
     row = "first row" if tables[0].against == "first" else "row above"
     yield f"Measures are in percent{over}."
     yield f"Differences from the {row} are in points, with a paired 95 % bootstrap interval over questions."
-    yield "Training is the mean of one, without the tuning of the fusion; parameters are those of the towers; the time of a query is"
-    yield "the median, on the machine that measured."
+    yield "Training is the mean of one, without the tuning of the fusion; parameters are those of the towers."
+    yield "The time of a query is the median, on the machine that measured."
     yield ""
     ways = [way for way in WAYS if way == "served" or any(row.name.endswith(f":{way}") for row in tables[0].rows)]
     yield "A recipe alone is ranked by as it is served; behind a colon stands another way. " + " ".join(

@@ -110,8 +110,8 @@ def compare_recipes(workspace: Workspace, plan: Plan, source: str) -> Iterator[R
         asked = {way: judged(workspace.corpus, chosen, way) for way in ways}
         runs: dict[str, list[Measured]] = {}
         for one in plan.entries:
-            if one.recipe.name not in runs:
-                runs[one.recipe.name] = [_run(trainer, one, split, seed, asked) for seed in range(_seeds(one, plan.seeds))]
+            if one.recipe.key() not in runs:
+                runs[one.recipe.key()] = [_run(trainer, one, split, seed, asked) for seed in range(_seeds(one, plan.seeds))]
         for way in ways:
             rows = list(_rows(plan, runs, way))
             yield RecipeTable(source, split, plan.part, way, len(chosen), plan.against, rows)
@@ -158,7 +158,7 @@ def _answers(score: Score, queries: Sequence[Judged], label: str, progress: Prog
 def _rows(plan: Plan, runs: Mapping[str, Sequence[Measured]], asked: str) -> Iterator[Row]:
     held: _PerQuestion | None = None
     for one in plan.entries:
-        measured = runs[one.recipe.name]
+        measured = runs[one.recipe.key()]
         answers = [run.answers.get(one.way, run.answers["pooled"])[asked] for run in measured]
         by_seed = [measures_of(answer.ranks) for answer in answers]
         per_question = {name: np.mean([seed[name] for seed in by_seed], axis=0) for name in MEASURES}

@@ -155,13 +155,13 @@ class Trainer:
         start: State | None = None
         if recipe.training.start:
             first = recipe.other(recipe.training.start)
-            start = self._states.get((first.name, split)) or self._trained(first, split).state
+            start = self._states.get((first.key(), split)) or self._trained(first, split).state
         training, development = (of_split(workspace.questions, split, part) for part in ("train", "development"))
         examples = Examples(workspace.corpus, features, self._edges(recipe), training, development)
         threads, progress = workspace.threads, workspace.progress
         trained = fit(recipe, examples, start=start, threads=threads, process=self.process, progress=progress)
         # Only the parameters are kept: the embeddings of many versions would fill the memory.
-        self._states[recipe.name, split] = trained.state
+        self._states[recipe.key(), split] = trained.state
         return trained
 
     def examples(self, recipe: Recipe, split: str, weights: Mapping[str, float], pooling: PoolingWeights) -> list[Example]:

@@ -172,3 +172,15 @@ def test_k1_and_b_are_those_that_development_questions_like_best(own_home: Path)
             return float(np.mean([row["R@100"] + row["MAP"] for row in rows]))
 
         assert quality(tuned_lexical(workspace, "random")) >= quality(workspace.index)
+
+
+def test_each_seed_starts_from_the_model_of_its_own_seed(own_home: Path, tmp_path: Path) -> None:
+    recipe_file(tmp_path, "first")
+    (tmp_path / "second.toml").write_text('base = "first"\n[training]\nstart = "first"\nlearning_rate = 1e-9\n', "utf-8")
+    second = load_recipe(str(tmp_path / "second.toml"))
+    with open_graph(own_home) as graph:
+        trainer = Trainer(workspace_on(own_home, graph), tables.alone())
+        for seed in (0, 1):
+            one, first = second.seeded(seed), second.seeded(seed).other("first")
+            started, own = (trainer.version(recipe, "random", "").trained.state for recipe in (one, first))
+            np.testing.assert_allclose(started["query.first.weight"], own["query.first.weight"], atol=1e-6)
