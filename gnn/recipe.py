@@ -43,7 +43,11 @@ class DocumentOptions(_Part):
     layers: int = Field(0, ge=0, description="GATv2 layers over the tree and the citations; 0: none.")
     hidden: int = Field(128, ge=4, description="Width of the GATv2 layers.")
     heads: int = Field(4, ge=1, description="Attention heads of a layer; they share its width.")
-    edges: tuple[Literal["contains", "cites"], ...] = Field(("contains", "cites"), min_length=1, description="Edges, both ways.")
+    edges: tuple[Literal["contains", "cites", "next"], ...] = Field(
+        ("contains", "cites"), min_length=1, description="Edges, both ways; next: reading order."
+    )
+    shuffled_edges: bool = Field(False, description="Give edges other ends at random: what a network earns without structure.")
+    shuffled_mean: bool = Field(False, description="Take the mean over as many articles drawn at random, not over the section.")
 
     @model_validator(mode="after")
     def _heads_share_the_width(self) -> "DocumentOptions":
@@ -147,8 +151,8 @@ class Recipe(_Part):
         left_out: dict[str, Any] = dict.fromkeys(("compare", "splits", "description"), True)
         young = ("svd_iterations", "static_dimensions", "static_whitening")
         left_out["encoder"] = {n for n in young if getattr(self.encoder, n) == EncoderOptions.model_fields[n].default}
-        if self.document.section_share == DocumentOptions.model_fields["section_share"].default:
-            left_out["document"] = {"section_share"}
+        young = ("section_share", "shuffled_edges", "shuffled_mean")
+        left_out["document"] = {n for n in young if getattr(self.document, n) == DocumentOptions.model_fields[n].default}
         if not self.rerank.rounds:
             left_out["rerank"] = True
         if self.tune_fusion == (self.document.layers > 0):

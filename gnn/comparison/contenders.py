@@ -1,10 +1,12 @@
 """Recipes as what can be asked: one that is trained, or was, with every way of ranking by it."""
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 
-from gnn.recipe import Recipe
+import numpy as np
+
+from gnn.recipe import Recipe, RerankOptions
 from gnn.training.bm25_tuning import tuned_lexical
 from gnn.training.train import Trainer, check_questions
 from gnn.versions.files import load_model, parameters_of, read_run
@@ -13,7 +15,9 @@ from gnn.versions.shared_folder import model_folder
 from gnn.workspace import Workspace
 from schema.errors import BadQuery
 from search.arrays import Scores
+from search.corpus.corpus import Corpus
 from search.modes import Mode
+from search.ranking.tree_pooling import TreePooling
 from search.retrieval import Retriever
 from search.text.index import TextIndex
 from search.vectors.model import VectorModel
@@ -22,9 +26,11 @@ WAYS: Mapping[str, str] = {
     "alone": "the recipe's own list: embeddings, or the words of articles",
     "fused": "with the words of articles and sections and the nearest training questions, not pooled",
     "pooled": "fused, and pooled over the tree",
+    "shuffled": "fused, and pooled over groups of the same sizes drawn at random",
     "served": "pooled, and reranked where the recipe has a reranker: the search of the service",
 }
 """Ways of ranking by a recipe."""
+_SEED = 7
 Score = Callable[[str], Scores]
 
 
@@ -70,8 +76,11 @@ def contender_id(workspace: Workspace, recipe: Recipe, split: str) -> str:
     return model_ids(recipe, workspace.index.key, workspace.questions)[RecipeSplit(recipe.name, split)]
 
 
-def contender(trainer: Trainer, recipe: Recipe, split: str) -> Contender:
+def contender(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str] = tuple(WAYS)) -> Contender:
     """Return a recipe ready to be asked, trained unless its version is on disk; nothing is written but features of the law.
+
+    Args:
+        ways: those that it will be asked in; where nothing is fused, no weights are tuned for it.
 
     Raises:
         BadSetting: there are no questions to train on, or to choose by.
@@ -85,6 +94,8 @@ def contender(trainer: Trainer, recipe: Recipe, split: str) -> Contender:
         seconds, parameters = read_run(workspace.home, id)["training_s"], parameters_of(workspace.home, id)
     else:
         check_questions(recipe, workspace.questions, (split,))
+        if set(ways) == {"alone"}:
+            recipe = recipe.model_copy(update={"tune_fusion": False, "rerank": RerankOptions()})  # pyright: ignore[reportCallIssue]
         made = trainer.version(recipe, split, id)
         model, seconds, parameters = made.model(), made.trained.seconds, made.trained.parameters
     return Contender(_ways(workspace.index, model, Mode.VECTOR), seconds, parameters)
@@ -103,12 +114,34 @@ def _lexical(workspace: Workspace, recipe: Recipe, split: str) -> Contender:
 
 def _ways(index: TextIndex, model: VectorModel | None, alone: Mode) -> dict[str, Score]:
     """Return the ways of ranking by a model, or by words alone."""
-    plain = Retriever(index, model, max_query_characters=1 << 20, reranks=False)
+    plain, anyhow = (
+        Retriever(index, model, max_query_characters=1 << 20, reranks=False, pooling=pooling)
+        for pooling in (None, shuffled_pooling(index.corpus))
+    )
 
     def by(retriever: Retriever, mode: Mode, *, pooled: bool = True) -> Score:
         return lambda query: retriever.scores(query, mode, pooled=pooled)[0]
 
-    ways = {"alone": by(plain, alone), "fused": by(plain, Mode.HYBRID, pooled=False), "pooled": by(plain, Mode.HYBRID)}
+    ways = {
+        "alone": by(plain, alone),
+        "fused": by(plain, Mode.HYBRID, pooled=False),
+        "pooled": by(plain, Mode.HYBRID),
+        "shuffled": by(anyhow, Mode.HYBRID),
+    }
     if model is not None and model.reranker is not None:
         ways["served"] = by(Retriever(index, model, max_query_characters=1 << 20), Mode.HYBRID)
     return ways
+
+
+def shuffled_pooling(corpus: Corpus) -> TreePooling:
+    """Return pooling over groups of the same sizes whose members are drawn at random, from a fixed seed."""
+    draw = np.random.default_rng(_SEED)
+    citing, cited = corpus.cites.T
+    return TreePooling(
+        replace(
+            corpus,
+            article_parent=draw.permutation(corpus.article_parent),
+            stem=draw.permutation(corpus.stem),
+            cites=np.stack([citing, draw.permutation(cited)], axis=1),
+        )
+    )

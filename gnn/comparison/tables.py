@@ -1,8 +1,8 @@
 """Any recipes on the same questions: means and deviations over seeds, paired intervals, and what each costs."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gnn.comparison.contenders import Contender, Entry, Score, contender, contender_id
 from gnn.comparison.kept import Answers, Measured, keep, kept, kept_file
+from gnn.recipe import Recipe
 from gnn.training.distributed import alone
 from gnn.training.train import Trainer
 from gnn.workspace import Workspace
@@ -22,6 +23,8 @@ from search.questions import PARTS, TITLE, WITH_DESCRIPTION, judged, of_split
 GAINS = ("R@100", "MAP")
 """Measures whose differences between rows have intervals."""
 AGAINST = ("first", "above")
+Asked = Mapping[str, Sequence[Judged]]
+"""Questions by the way of asking."""
 _PerQuestion = Mapping[str, npt.NDArray[np.float64]]
 
 
@@ -111,33 +114,40 @@ def compare_recipes(workspace: Workspace, plan: Plan, source: str) -> Iterator[R
         runs: dict[str, list[Measured]] = {}
         for one in plan.entries:
             if one.recipe.key() not in runs:
-                runs[one.recipe.key()] = [_run(trainer, one, split, seed, asked) for seed in range(_seeds(one, plan.seeds))]
+                wanted = {other.way for other in plan.entries if other.recipe.key() == one.recipe.key()}
+                seeds = range(_seeds(one.recipe, plan.seeds))
+                runs[one.recipe.key()] = [_run(trainer, one.recipe.seeded(n), split, sorted(wanted), asked) for n in seeds]
         for way in ways:
             rows = list(_rows(plan, runs, way))
             yield RecipeTable(source, split, plan.part, way, len(chosen), plan.against, rows)
 
 
-def _seeds(entry: Entry, wanted: int) -> int:
+def _seeds(recipe: Recipe, wanted: int) -> int:
     """Return how many seeds make a difference to a recipe."""
-    learns = entry.recipe.method not in ("bm25", "bm25-tuned") and entry.recipe.training.epochs > 0
+    learns = recipe.method not in ("bm25", "bm25-tuned") and recipe.training.epochs > 0
     return wanted if learns else 1
 
 
-def _run(trainer: Trainer, entry: Entry, split: str, seed: int, asked: Mapping[str, Sequence[Judged]]) -> Measured:
-    """Return a recipe of one seed, measured now unless it was before."""
-    workspace, recipe = trainer.workspace, entry.recipe.seeded(seed)
+def _run(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str], asked: Asked) -> Measured:
+    """Return a recipe of one seed by some ways of ranking, measured now where it was not before."""
+    workspace = trainer.workspace
     file = kept_file(workspace.home, contender_id(workspace, recipe, split), asked)
-    measured = kept(file)
-    if measured is None:
-        measured = measure_contender(contender(trainer, recipe, split), asked, f"{recipe.name}, {split}", workspace.progress)
-        keep(file, measured)
+    before = kept(file)
+    if before is not None and before.answers.keys() >= set(ways):
+        return before
+    one = contender(trainer, recipe, split, ways)
+    measured = measure_contender(one, ways, asked, f"{recipe.name}, {split}", workspace.progress)
+    if before is not None:
+        measured = replace(measured, answers={**before.answers, **measured.answers})
+    keep(file, measured)
     return measured
 
 
-def measure_contender(contender: Contender, asked: Mapping[str, Sequence[Judged]], label: str, progress: Progress) -> Measured:
-    """Return what every way of a contender answers."""
+def measure_contender(contender: Contender, ways: Collection[str], asked: Asked, label: str, progress: Progress) -> Measured:
+    """Return what some ways of ranking by a contender answer; a way that it has no own one for is "pooled"."""
     answers: dict[str, dict[str, Answers]] = {}
-    for way, score in contender.ways.items():
+    for way in ways:
+        score = contender.ways.get(way) or contender.ways["pooled"]
         answers[way] = {name: _answers(score, queries, f"{label}, {way}", progress) for name, queries in asked.items()}
     return Measured(contender.training_s, contender.parameters, answers)
 
@@ -159,7 +169,7 @@ def _rows(plan: Plan, runs: Mapping[str, Sequence[Measured]], asked: str) -> Ite
     held: _PerQuestion | None = None
     for one in plan.entries:
         measured = runs[one.recipe.key()]
-        answers = [run.answers.get(one.way, run.answers["pooled"])[asked] for run in measured]
+        answers = [run.answers[one.way][asked] for run in measured]
         by_seed = [measures_of(answer.ranks) for answer in answers]
         per_question = {name: np.mean([seed[name] for seed in by_seed], axis=0) for name in MEASURES}
         of_seeds = {name: [100 * float(seed[name].mean()) for seed in by_seed] for name in MEASURES}

@@ -16,7 +16,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from gnn.encoders.features import Features
 from gnn.encoders.joined import TowerWeights
-from gnn.model.subgraph import SubgraphEdges
+from gnn.model.subgraph import SubgraphEdges, attribute_width
 from gnn.model.trained import Epoch, State, Trained
 from gnn.model.two_towers import TwoTowers, subgraph_data
 from gnn.recipe import Recipe
@@ -176,7 +176,7 @@ class _Run:
             inputs.nodes.shape[1], self.n, recipe.document, recipe.query, options.dropout, options.temperature
         ).to(self.device)
         x = torch.from_numpy(inputs.nodes)
-        graph = subgraph_data(inputs.edges, x)
+        graph = subgraph_data(inputs.edges, x, attribute_width(recipe.document.edges))
         tensors = (x, torch.from_numpy(inputs.parents), cast(Tensor, graph.edge_index), cast(Tensor, graph.edge_attr))
         self.inputs = tuple(tensor.to(self.device) for tensor in tensors)
         self.queries = torch.from_numpy(inputs.queries).to(self.device)

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from gnn.encoders.features import Features, make_features
-from gnn.model.subgraph import SubgraphEdges, exported_edges, subgraph_edges
+from gnn.encoders.features import Features, make_features, with_shuffled_parents
+from gnn.model.subgraph import SubgraphEdges, exported_edges, shuffled, subgraph_edges
 from gnn.model.trained import State, Trained, untrained
 from gnn.recipe import EncoderOptions, Recipe
 from gnn.training.cross_fitting import cross_fitted, sampled
@@ -99,7 +99,7 @@ def train_serving_version(workspace: Workspace, recipe: Recipe) -> None:
 
 
 def _check_serves(recipe: Recipe) -> None:
-    if recipe.method != "towers":
+    if recipe.method != "towers" or recipe.document.shuffled_edges or recipe.document.shuffled_mean:
         raise BadSetting(f"recipe {recipe.name} gives no model that serves: `lexgraph compare {recipe.name}` measures it")
 
 
@@ -157,6 +157,8 @@ class Trainer:
             first = recipe.other(recipe.training.start)
             start = self._states.get((first.key(), split)) or self._trained(first, split).state
         training, development = (of_split(workspace.questions, split, part) for part in ("train", "development"))
+        if recipe.document.shuffled_mean:
+            features = with_shuffled_parents(features, workspace.corpus, recipe.training.seed)
         examples = Examples(workspace.corpus, features, self._edges(recipe), training, development)
         threads, progress = workspace.threads, workspace.progress
         trained = fit(recipe, examples, start=start, threads=threads, process=self.process, progress=progress)
@@ -185,7 +187,8 @@ class Trainer:
     def _edges(self, recipe: Recipe) -> SubgraphEdges:
         """Return the subgraph; where the graph is on a server, from there: by a projection of GDS, else by statements."""
         graph, corpus, kinds = self.workspace.graph, self.workspace.corpus, recipe.document.edges
-        return subgraph_edges(corpus, kinds) if graph.vectors is None else exported_edges(graph, corpus, kinds)
+        edges = subgraph_edges(corpus, kinds) if graph.vectors is None else exported_edges(graph, corpus, kinds)
+        return shuffled(edges, recipe.training.seed) if recipe.document.shuffled_edges else edges
 
     def _features_of(self, options: EncoderOptions) -> Features:
         if options not in self._features:

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -80,13 +80,16 @@ def test_what_was_measured_is_not_trained_again(own_home: Path, recipe: Recipe, 
     trained: list[int] = []
     real = contenders.contender
 
-    def counted(trainer: Trainer, recipe: Recipe, split: str) -> contenders.Contender:
+    def counted(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str]) -> contenders.Contender:
         trained.append(recipe.training.seed)
-        return real(trainer, recipe, split)
+        return real(trainer, recipe, split, ways)
 
     monkeypatch.setattr(tables, "contender", counted)
-    again = compared(own_home, recipe, "small", "small:alone", seeds=2)
+    again = compared(own_home, recipe, "small", seeds=2)
     assert len(trained) == 1
+    assert [table.rows[0].means for table in again] == [table.rows[0].means for table in first]
+    again = compared(own_home, recipe, "small", "small:alone", seeds=2)
+    assert len(trained) == 3, "another way of ranking is measured of every seed"
     assert [table.rows[0].means for table in again] == [table.rows[0].means for table in first]
 
 
@@ -146,7 +149,7 @@ def test_a_page_tells_each_way_that_it_uses(own_home: Path, recipe: Recipe) -> N
 
 
 def test_a_row_that_cannot_be_is_told(own_home: Path, recipe: Recipe) -> None:
-    with pytest.raises(BadQuery, match="no way 'best' to rank by a recipe; there are: alone, fused, pooled, served"):
+    with pytest.raises(BadQuery, match="no way 'best' to rank by a recipe; there are: alone, fused, pooled, shuffled, served"):
         entry("small:best", load_recipe)
     with pytest.raises(BadQuery, match="no row 'last'"):
         compared(own_home, recipe, "small", against="last")
