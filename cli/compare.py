@@ -2,14 +2,14 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
-from cli.output import say, say_json, show
+from cli.output import say_json, show, warn
 from cli.workspace import Home
 
 if TYPE_CHECKING:
@@ -35,14 +35,23 @@ def compare(  # noqa: PLR0913 (options)
     against: Annotated[str, typer.Option(help="Row that others are held against: first or above.")] = "first",
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write the tables into this file, as Markdown.")] = None,
+    coliee: Annotated[
+        Path | None, typer.Option(help="Compare on COLIEE Task 3 instead: folder of the code and of the questions of each year.")
+    ] = None,
+    test: Annotated[str, typer.Option(help="With --coliee: year to test, as R05; those before it train.")] = "",
 ) -> None:
     """Compare recipes on questions with known answers, whatever is missing trained first.
 
     No model is made active. What was measured is kept: a comparison that was interrupted goes on.
+
+    With --coliee, sets of articles in answer to the questions of one year: precision, recall and F2.
     """
-    tables = compared(Home.of(context), recipes, questions, split, seeds, against)
-    show_recipe_tables(tables, as_json=json_)
-    write_page(tables, out)
+    if coliee is None:
+        tables = compared(Home.of(context), recipes, questions, split, seeds, against)
+        show_recipe_tables(tables, as_json=json_)
+        write_page(out, lambda command: page_of(tables, command))
+    else:
+        compare_on_coliee(Home.of(context), recipes, coliee, test, seeds, out, as_json=json_)
 
 
 def compared(home: Home, recipes: Sequence[str], questions: str, part: str, seeds: int, against: str) -> "list[RecipeTable]":
@@ -59,14 +68,33 @@ def compared(home: Home, recipes: Sequence[str], questions: str, part: str, seed
         return list(compare_recipes(workspace, Plan(entries, splits, seeds, part, against), questions))
 
 
-def write_page(tables: "Sequence[RecipeTable]", file: Path | None) -> None:
-    """Write tables as Markdown, where a file is named."""
+def page_of(tables: "Sequence[RecipeTable]", command: str) -> str:
+    """Return tables as Markdown."""
     from gnn.comparison.markdown import page
 
+    return page(tables, command)
+
+
+def write_page(file: Path | None, page: Callable[[str], str]) -> None:
+    """Write a page, which is told the command that asked for it, where a file is named."""
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(page(tables, shlex.join(["lexgraph", *sys.argv[1:]])), "utf-8")
-        say(f"written: {file}")
+        file.write_text(page(shlex.join(["lexgraph", *sys.argv[1:]])), "utf-8")
+        warn(f"written: {file}")
+
+
+def compare_on_coliee(
+    home: Home, recipes: Sequence[str], folder: Path, test: str, seeds: int, out: Path | None, *, as_json: bool
+) -> None:
+    """Print the table of recipes on one year of COLIEE, and write it where a file is named."""
+    from cli.coliee import compared_on_coliee, show_coliee
+
+    table = compared_on_coliee(home, recipes, folder, test, seeds)
+    show_coliee(table, as_json=as_json)
+
+    from gnn.comparison.coliee import coliee_page
+
+    write_page(out, lambda command: coliee_page(table, command))
 
 
 def show_recipe_tables(tables: "Sequence[RecipeTable]", *, as_json: bool = False) -> None:

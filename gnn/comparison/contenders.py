@@ -76,6 +76,12 @@ def contender_id(workspace: Workspace, recipe: Recipe, split: str) -> str:
     return model_ids(recipe, workspace.index.key, workspace.questions)[RecipeSplit(recipe.name, split)]
 
 
+def seeds_of(recipe: Recipe, wanted: int) -> int:
+    """Return how many seeds of those wanted make a difference to a recipe."""
+    learns = recipe.method not in ("bm25", "bm25-tuned") and recipe.training.epochs > 0
+    return wanted if learns else 1
+
+
 def contender(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str] = tuple(WAYS)) -> Contender:
     """Return a recipe ready to be asked, trained unless its version is on disk; nothing is written but features of the law.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnn.comparison.contenders import Contender, Entry, Score, contender, contender_id
+from gnn.comparison.contenders import Contender, Entry, Score, contender, contender_id, seeds_of
 from gnn.comparison.kept import Answers, Measured, keep, kept, kept_file
 from gnn.recipe import Recipe
 from gnn.training.distributed import alone
@@ -115,17 +115,11 @@ def compare_recipes(workspace: Workspace, plan: Plan, source: str) -> Iterator[R
         for one in plan.entries:
             if one.recipe.key() not in runs:
                 wanted = {other.way for other in plan.entries if other.recipe.key() == one.recipe.key()}
-                seeds = range(_seeds(one.recipe, plan.seeds))
+                seeds = range(seeds_of(one.recipe, plan.seeds))
                 runs[one.recipe.key()] = [_run(trainer, one.recipe.seeded(n), split, sorted(wanted), asked) for n in seeds]
         for way in ways:
             rows = list(_rows(plan, runs, way))
             yield RecipeTable(source, split, plan.part, way, len(chosen), plan.against, rows)
-
-
-def _seeds(recipe: Recipe, wanted: int) -> int:
-    """Return how many seeds make a difference to a recipe."""
-    learns = recipe.method not in ("bm25", "bm25-tuned") and recipe.training.epochs > 0
-    return wanted if learns else 1
 
 
 def _run(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str], asked: Asked) -> Measured:
