@@ -82,6 +82,20 @@ class TrainingOptions(_Part):
     seed: int = 7
 
 
+class CurriculumOptions(_Part):
+    """Negatives drawn for each question by how near they stand, from easy to hard (`gnn.training.curriculum`)."""
+
+    drawn: int = Field(0, ge=0, description="Negatives of a question and step; 0: a softmax over all articles, or random ones.")
+    pool: int = Field(900, ge=3, description="Nearest negatives of a question, which three buckets are made of.")
+    views: tuple[Literal["semantic", "structural", "sequential", "random"], ...] = Field(
+        ("semantic", "structural", "sequential"), min_length=1, description="Views that are fused by reciprocal rank."
+    )
+    shares: tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]] = Field(
+        ((0.7, 0.2, 0.1), (0.15, 0.7, 0.15), (0.1, 0.2, 0.7)),
+        description="Shares of easy, medium and hard ones in each third of the epochs.",
+    )
+
+
 class RerankOptions(_Part):
     """The reranker: LambdaMART over the first answers, learnt from training questions that are cross-fitted."""
 
@@ -115,6 +129,7 @@ class Recipe(_Part):
     document: DocumentOptions = DocumentOptions()  # pyright: ignore[reportCallIssue]
     query: QueryOptions = QueryOptions()  # pyright: ignore[reportCallIssue]
     training: TrainingOptions = TrainingOptions()  # pyright: ignore[reportCallIssue]
+    curriculum: CurriculumOptions = CurriculumOptions()  # pyright: ignore[reportCallIssue]
     rerank: RerankOptions = RerankOptions()  # pyright: ignore[reportCallIssue]
     tune_fusion: bool = Field(
         default_factory=lambda options: _has_layers(options),
@@ -153,6 +168,8 @@ class Recipe(_Part):
         left_out["encoder"] = {n for n in young if getattr(self.encoder, n) == EncoderOptions.model_fields[n].default}
         young = ("section_share", "shuffled_edges", "shuffled_mean")
         left_out["document"] = {n for n in young if getattr(self.document, n) == DocumentOptions.model_fields[n].default}
+        if not self.curriculum.drawn:
+            left_out["curriculum"] = True
         if not self.rerank.rounds:
             left_out["rerank"] = True
         if self.tune_fusion == (self.document.layers > 0):

@@ -134,8 +134,8 @@ def compare_on_coliee(workspace: Workspace, entries: Sequence[Entry], test: str,
     for entry in entries:
         runs: list[tuple[Cut, dict[str, float]]] = []
         for seed in range(seeds_of(entry.recipe, seeds)):
-            one = contender(trainer, entry.recipe.seeded(seed), SPLIT, (entry.way,))
-            score = one.ways.get(entry.way) or one.ways["pooled"]
+            one = contender(trainer, entry.recipe.seeded(seed), SPLIT, (entry.measured_way,))
+            score = one.ways[entry.measured_way]
             cut = best_cut(heads(score, development, workspace.progress))
             runs.append((cut, measures(heads(score, tested, workspace.progress), cut)))
         rows.append(_row(entry, runs))

@@ -42,6 +42,11 @@ class Entry:
     recipe: Recipe
     way: str
 
+    @property
+    def measured_way(self) -> str:
+        """The way that its figures are of: without a reranker, what is served is what is pooled."""
+        return "pooled" if self.way == "served" and not self.recipe.rerank.rounds else self.way
+
 
 @dataclass(frozen=True, slots=True)
 class Contender:

@@ -114,7 +114,7 @@ def compare_recipes(workspace: Workspace, plan: Plan, source: str) -> Iterator[R
         runs: dict[str, list[Measured]] = {}
         for one in plan.entries:
             if one.recipe.key() not in runs:
-                wanted = {other.way for other in plan.entries if other.recipe.key() == one.recipe.key()}
+                wanted = {other.measured_way for other in plan.entries if other.recipe.key() == one.recipe.key()}
                 seeds = range(seeds_of(one.recipe, plan.seeds))
                 runs[one.recipe.key()] = [_run(trainer, one.recipe.seeded(n), split, sorted(wanted), asked) for n in seeds]
         for way in ways:
@@ -138,11 +138,12 @@ def _run(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str], as
 
 
 def measure_contender(contender: Contender, ways: Collection[str], asked: Asked, label: str, progress: Progress) -> Measured:
-    """Return what some ways of ranking by a contender answer; a way that it has no own one for is "pooled"."""
+    """Return what some ways of ranking by a contender answer."""
     answers: dict[str, dict[str, Answers]] = {}
     for way in ways:
-        score = contender.ways.get(way) or contender.ways["pooled"]
-        answers[way] = {name: _answers(score, queries, f"{label}, {way}", progress) for name, queries in asked.items()}
+        answers[way] = {
+            name: _answers(contender.ways[way], queries, f"{label}, {way}", progress) for name, queries in asked.items()
+        }
     return Measured(contender.training_s, contender.parameters, answers)
 
 
@@ -163,7 +164,7 @@ def _rows(plan: Plan, runs: Mapping[str, Sequence[Measured]], asked: str) -> Ite
     held: _PerQuestion | None = None
     for one in plan.entries:
         measured = runs[one.recipe.key()]
-        answers = [run.answers[one.way][asked] for run in measured]
+        answers = [run.answers[one.measured_way][asked] for run in measured]
         by_seed = [measures_of(answer.ranks) for answer in answers]
         per_question = {name: np.mean([seed[name] for seed in by_seed], axis=0) for name in MEASURES}
         of_seeds = {name: [100 * float(seed[name].mean()) for seed in by_seed] for name in MEASURES}

@@ -20,6 +20,7 @@ from gnn.model.subgraph import SubgraphEdges, attribute_width
 from gnn.model.trained import Epoch, State, Trained
 from gnn.model.two_towers import TwoTowers, subgraph_data
 from gnn.recipe import Recipe
+from gnn.training.curriculum import Curriculum, Places
 from gnn.training.distributed import Process, alone
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting
@@ -114,6 +115,7 @@ class _Inputs:
             parent sections (of a section: its own features).
         queries, titles: float32[q, d], the training questions in full and their titles alone.
         relevant: positions of the relevant articles of each.
+        places: of the articles, where negatives are drawn by them.
     """
 
     recipe: Recipe
@@ -124,6 +126,7 @@ class _Inputs:
     queries: Matrix
     titles: Matrix
     relevant: Positions
+    places: Places | None
     start: State | None
     threads: int
 
@@ -139,6 +142,7 @@ def _inputs(recipe: Recipe, examples: Examples, start: State | None, threads: in
         features.encoder.encode([query_text(question) for question in training]),
         features.encoder.encode([question.text for question in training]),
         [positions_of(examples.corpus, question) for question in training],
+        Places.of(examples.corpus) if recipe.curriculum.drawn else None,
         start,
         threads,
     )
@@ -185,6 +189,9 @@ class _Run:
         # Sections are needed in training only as neighbours; without layers the articles suffice.
         self.rows = len(inputs.nodes) if recipe.document.layers else self.n
         self.draw = torch.Generator().manual_seed(options.seed)
+        self.curriculum: Curriculum | None = None
+        if inputs.places is not None:
+            self.curriculum = Curriculum(inputs.places, inputs.relevant, recipe.curriculum, options.seed)
         if inputs.start:
             self.model.load_state_dict({name: torch.from_numpy(value) for name, value in inputs.start.items()}, strict=False)
 
@@ -203,10 +210,11 @@ class _Run:
         best = _Best()
         with progress(f"training {self.recipe.name}", options.epochs * batches) as advance:
             for epoch in range(options.epochs):
+                self._refresh()
                 self.model.train()
                 losses: list[float] = []
                 for batch in torch.randperm(len(self.relevant), generator=self.draw).chunk(batches):
-                    losses.append(self._step(batch, optimiser))
+                    losses.append(self._step(batch, optimiser, epoch / options.epochs))
                     schedule.step()
                     averaged.update_parameters(self.model)
                     advance(1)
@@ -219,26 +227,47 @@ class _Run:
                     break
         return best
 
-    def _step(self, batch: Tensor, optimiser: torch.optim.Optimizer) -> float:
-        """Take one step on questions; return their loss."""
+    @torch.inference_mode()
+    def _refresh(self) -> None:
+        """Order the negatives of each question by the model as it is, where they are drawn so."""
+        if self.curriculum is None:
+            return
+        self.model.eval()
+        documents = self.documents(self.model, slice(self.rows))[: self.n]
+        queries = self.model.log_scale.exp() * self.model.query(self.queries)
+        self.curriculum.refresh(lambda i: (queries[i] @ documents.T + self.model.bias).float().cpu().numpy())
+
+    def _step(self, batch: Tensor, optimiser: torch.optim.Optimizer, done: float) -> float:
+        """Take one step on questions, ``done`` being the share of the epochs before; return their loss."""
         # People ask in few words more often than in many: part of the queries are titles alone.
         short = torch.rand(len(batch), 1, generator=self.draw).to(self.device) < self.options.title_share
         chosen = batch.to(self.device)
         queries = torch.where(short, self.titles[chosen], self.queries[chosen])
-        loss = self._loss(queries, [self.relevant[i] for i in batch.tolist()])
+        relevant = [self.relevant[i] for i in batch.tolist()]
+        if self.curriculum is not None:  # what the leader draws: the order depends on how floats were added
+            drawn = self.process.from_leader(self.curriculum.draw(batch.tolist(), done))
+            loss = self._loss(queries, relevant, self._with_relevant(relevant, torch.from_numpy(drawn)))
+        elif self.n > self.options.full_softmax_limit:
+            drawn = torch.randperm(self.n, generator=self.draw)[: self.options.negatives]
+            loss = self._loss(queries, relevant, self._with_relevant(relevant, drawn))
+        else:
+            loss = self._loss(queries, relevant, None)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         total = self.process.add_up(self.model, loss)
         optimiser.step()
         return total
 
-    def _loss(self, queries: Tensor, relevant: Positions) -> Tensor:
-        """Return the mean over the batch of the part that this process scores."""
+    def _loss(self, queries: Tensor, relevant: Positions, candidates: Tensor | None) -> Tensor:
+        """Return the mean over the batch of the part that this process scores.
+
+        Args:
+            candidates: positions that the softmax runs over; None: all.
+        """
         bias = self.model.bias
-        if self.n <= self.options.full_softmax_limit:
+        if candidates is None:
             documents = self.documents(self.model, slice(self.rows))[: self.n]
         else:
-            candidates = self._candidates(relevant)
             if self.recipe.document.layers:  # which need the neighbours of the candidates, and theirs
                 documents = self.documents(self.model, slice(self.rows))[candidates]
             else:
@@ -258,10 +287,9 @@ class _Run:
         picked = log_p[torch.from_numpy(rows).to(self.device), torch.from_numpy(columns).to(self.device)]
         return -(picked * torch.from_numpy(shares).to(self.device)).sum() / batch
 
-    def _candidates(self, relevant: Positions) -> Tensor:
-        """Return the relevant articles of the batch (negatives for each other) and random ones."""
+    def _with_relevant(self, relevant: Positions, drawn: Tensor) -> Tensor:
+        """Return the relevant articles of the batch (negatives for each other) and those that were drawn."""
         own = torch.from_numpy(np.unique(np.concatenate(relevant)))
-        drawn = torch.randperm(self.n, generator=self.draw)[: self.options.negatives]
         return torch.unique(torch.cat([own, drawn])).to(self.device)
 
     @torch.inference_mode()
