@@ -46,6 +46,7 @@ class DocumentOptions(_Part):
     edges: tuple[Literal["contains", "cites", "next"], ...] = Field(
         ("contains", "cites"), min_length=1, description="Edges, both ways; next: reading order."
     )
+    question_nodes: bool = Field(False, description="Make training questions nodes too; their scores teach the query tower.")
     shuffled_edges: bool = Field(False, description="Give edges other ends at random: what a network earns without structure.")
     shuffled_mean: bool = Field(False, description="Take the mean over as many articles drawn at random, not over the section.")
 
@@ -75,6 +76,7 @@ class TrainingOptions(_Part):
     temperature: float = Field(20.0, gt=0, description="Inverse temperature to begin with; it is learned.")
     full_softmax_limit: int = Field(60_000, ge=1, description="Articles up to which the softmax runs over all of them.")
     negatives: int = Field(20_000, ge=1, description="Random negatives beside the in-batch ones, above that limit.")
+    distillation: float = Field(1.0, ge=0, description="Weight of what question nodes teach the query tower.")
     averaging: float = Field(
         0.0, ge=0, lt=1, description="Decay, a step, of the moving average of the parameters that is kept; 0: none."
     )
@@ -166,8 +168,10 @@ class Recipe(_Part):
         left_out: dict[str, Any] = dict.fromkeys(("compare", "splits", "description"), True)
         young = ("svd_iterations", "static_dimensions", "static_whitening")
         left_out["encoder"] = {n for n in young if getattr(self.encoder, n) == EncoderOptions.model_fields[n].default}
-        young = ("section_share", "shuffled_edges", "shuffled_mean")
+        young = ("section_share", "question_nodes", "shuffled_edges", "shuffled_mean")
         left_out["document"] = {n for n in young if getattr(self.document, n) == DocumentOptions.model_fields[n].default}
+        if not self.document.question_nodes:
+            left_out["training"] = {"distillation"}
         if not self.curriculum.drawn:
             left_out["curriculum"] = True
         if not self.rerank.rounds:

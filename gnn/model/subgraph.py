@@ -16,6 +16,8 @@ EDGE_KINDS = ("contains", "contained", "cites", "cited")
 """Kinds of edge, in the order of the one-hot attribute; each second is the first turned round."""
 READING_KINDS = (*EDGE_KINDS, "next", "previous")
 """The same where reading order counts too; models that do without it have no weights for the last two."""
+ALL_KINDS = (*READING_KINDS, "asks", "asked")
+"""The same where training questions are nodes too (`gnn.training.question_nodes`)."""
 _JOINED = (
     ("contains", "CONTAINS", "Section", "Article", "contains_section_article"),
     ("contains", "CONTAINS", "Section", "Section", "contains_section_section"),
@@ -30,7 +32,7 @@ class SubgraphEdges:
 
     Attributes:
         edges: int64[2, e], (from, to).
-        kinds: int64[e], places in `READING_KINDS`.
+        kinds: int64[e], places in `ALL_KINDS`.
     """
 
     articles: int
@@ -54,8 +56,10 @@ def subgraph_edges(corpus: Corpus, kinds: Sequence[str]) -> SubgraphEdges:
     return _both_ways(n, len(corpus.sections), pairs)
 
 
-def attribute_width(kinds: Sequence[str]) -> int:
-    """Return the number of columns of the one-hot attribute of edges of the kinds named."""
+def attribute_width(kinds: Sequence[str], questions: bool = False) -> int:
+    """Return the number of columns of the one-hot attribute of edges of the kinds named, and of those of questions."""
+    if questions:
+        return len(ALL_KINDS)
     return len(READING_KINDS if "next" in kinds else EDGE_KINDS)
 
 

@@ -45,7 +45,7 @@ class TreeAttention(nn.Module):
                 options.hidden,
                 options.hidden // options.heads,
                 heads=options.heads,
-                edge_dim=attribute_width(options.edges),
+                edge_dim=attribute_width(options.edges, options.question_nodes),
                 add_self_loops=False,
                 residual=True,
             )

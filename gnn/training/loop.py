@@ -22,6 +22,7 @@ from gnn.model.two_towers import TwoTowers, subgraph_data
 from gnn.recipe import Recipe
 from gnn.training.curriculum import Curriculum, Places
 from gnn.training.distributed import Process, alone
+from gnn.training.question_nodes import distillation, with_questions
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting
 from schema.records import Question
@@ -112,7 +113,7 @@ class _Inputs:
 
     Attributes:
         articles: n; nodes: float32[n + m, d], features of articles, then of sections; parents: float32[n + m, d], means of
-            parent sections (of a section: its own features).
+            parent sections (of a section: its own features). Of questions, too, where these are nodes, behind the sections.
         queries, titles: float32[q, d], the training questions in full and their titles alone.
         relevant: positions of the relevant articles of each.
         places: of the articles, where negatives are drawn by them.
@@ -132,16 +133,19 @@ class _Inputs:
 
 
 def _inputs(recipe: Recipe, examples: Examples, start: State | None, threads: int) -> _Inputs:
-    features, training = examples.features, examples.training
+    features, training, edges = examples.features, examples.training, examples.edges
+    queries = features.encoder.encode([query_text(question) for question in training])
+    relevant = [positions_of(examples.corpus, question) for question in training]
+    more = [queries] if recipe.document.question_nodes else []
     return _Inputs(
         recipe,
         len(examples.corpus.articles),
-        np.concatenate([features.articles, features.sections]),
-        np.concatenate([features.parents, features.sections]),
-        examples.edges,
-        features.encoder.encode([query_text(question) for question in training]),
+        np.concatenate([features.articles, features.sections, *more]),
+        np.concatenate([features.parents, features.sections, *more]),
+        with_questions(edges, relevant) if recipe.document.question_nodes else edges,
+        queries,
         features.encoder.encode([question.text for question in training]),
-        [positions_of(examples.corpus, question) for question in training],
+        relevant,
         Places.of(examples.corpus) if recipe.curriculum.drawn else None,
         start,
         threads,
@@ -180,7 +184,9 @@ class _Run:
             inputs.nodes.shape[1], self.n, recipe.document, recipe.query, options.dropout, options.temperature
         ).to(self.device)
         x = torch.from_numpy(inputs.nodes)
-        graph = subgraph_data(inputs.edges, x, attribute_width(recipe.document.edges))
+        width = attribute_width(recipe.document.edges, recipe.document.question_nodes)
+        graph = subgraph_data(inputs.edges, x, width)
+        self.first_question = self.n + inputs.edges.sections
         tensors = (x, torch.from_numpy(inputs.parents), cast(Tensor, graph.edge_index), cast(Tensor, graph.edge_attr))
         self.inputs = tuple(tensor.to(self.device) for tensor in tensors)
         self.queries = torch.from_numpy(inputs.queries).to(self.device)
@@ -195,8 +201,12 @@ class _Run:
         if inputs.start:
             self.model.load_state_dict({name: torch.from_numpy(value) for name, value in inputs.start.items()}, strict=False)
 
-    def documents(self, model: TwoTowers, rows: slice | Tensor) -> Tensor:
+    def documents(self, model: TwoTowers, rows: slice | Tensor, silent: Tensor | None = None) -> Tensor:
+        """Return embeddings of nodes; questions that are ``silent`` tell their articles nothing."""
         x, s, edge_index, edge_attr = self.inputs
+        if silent is not None:
+            told = ~torch.isin(edge_index[0], silent + self.first_question)
+            edge_index, edge_attr = edge_index[:, told], edge_attr[told]
         return model.document(x[rows], s[rows], edge_index, edge_attr)
 
     def train(self, judge: Judge | None, progress: Progress) -> _Best:
@@ -244,7 +254,9 @@ class _Run:
         chosen = batch.to(self.device)
         queries = torch.where(short, self.titles[chosen], self.queries[chosen])
         relevant = [self.relevant[i] for i in batch.tolist()]
-        if self.curriculum is not None:  # what the leader draws: the order depends on how floats were added
+        if self.recipe.document.question_nodes:
+            loss = self._loss_with_questions(chosen, queries, relevant)
+        elif self.curriculum is not None:  # what the leader draws: the order depends on how floats were added
             drawn = self.process.from_leader(self.curriculum.draw(batch.tolist(), done))
             loss = self._loss(queries, relevant, self._with_relevant(relevant, torch.from_numpy(drawn)))
         elif self.n > self.options.full_softmax_limit:
@@ -279,6 +291,25 @@ class _Run:
         relevant = relevant[mine]
         # The tower sees the whole batch, so that its dropout is that of one process; the scoring is what takes time.
         logits = self.model.log_scale.exp() * self.model.query(queries)[mine] @ documents.T + bias
+        return self._uniform_loss(logits, relevant, batch)
+
+    def _loss_with_questions(self, chosen: Tensor, queries: Tensor, relevant: Positions) -> Tensor:
+        """Return the losses of the query tower and of the question nodes, and what these teach it.
+
+        The questions of the batch tell their articles nothing: else an article would be known by its own question.
+        """
+        nodes, mine = self.documents(self.model, slice(self.rows), chosen), self.process.share(len(relevant))
+        documents, scale, batch = nodes[: self.n], self.model.log_scale.exp(), len(relevant)
+        student, teacher = (
+            scale * asked[mine] @ documents.T + self.model.bias
+            for asked in (self.model.query(queries), nodes[chosen + self.first_question])
+        )
+        taught = distillation(student, teacher) * (len(student) / batch) if len(student) else student.sum()
+        losses = (self._uniform_loss(logits, relevant[mine], batch) for logits in (student, teacher))
+        return sum(losses, self.options.distillation * taught)
+
+    def _uniform_loss(self, logits: Tensor, relevant: Positions, batch: int) -> Tensor:
+        """Return the cross entropy with what is uniform over the relevant, of this process's questions of a batch."""
         log_p = functional.log_softmax(logits, -1)
         rows = np.repeat(np.arange(len(relevant)), [len(p) for p in relevant])
         # A process may have no question of a small batch.
@@ -309,7 +340,7 @@ class _Run:
         layers = (tower.first.weight, tower.first.bias, tower.second.weight, tower.second.bias)
         arrays = [parameter.detach().float().cpu().numpy() for parameter in layers]
         w1, b1, w2, b2 = (np.ascontiguousarray(array.T) for array in arrays)
-        articles, sections = nodes[: self.n], nodes[self.n :]
+        articles, sections = nodes[: self.n], nodes[self.n : self.first_question]
         return Trained(
             articles,
             sections,

@@ -99,7 +99,8 @@ def train_serving_version(workspace: Workspace, recipe: Recipe) -> None:
 
 
 def _check_serves(recipe: Recipe) -> None:
-    if recipe.method != "towers" or recipe.document.shuffled_edges or recipe.document.shuffled_mean:
+    document = recipe.document
+    if recipe.method != "towers" or document.shuffled_edges or document.shuffled_mean or document.question_nodes:
         raise BadSetting(f"recipe {recipe.name} gives no model that serves: `lexgraph compare {recipe.name}` measures it")
 
 
