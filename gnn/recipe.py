@@ -115,13 +115,31 @@ class RerankOptions(_Part):
     seed: int = 7
 
 
+class GraphRerankOptions(_Part):
+    """The graph reranker (`gnn.training.graph_reranker`), of the method of that name."""
+
+    edges: Literal["real", "none", "shuffled"] = Field("real", description="Edges among the candidates and the sections above.")
+    depth: int = Field(400, ge=2, description="Candidates of a question.")
+    layers: int = Field(2, ge=1, description="GATv2 layers.")
+    hidden: int = Field(64, ge=4, description="Width of the layers.")
+    heads: int = Field(4, ge=1, description="Attention heads of a layer; they share its width.")
+    share: float = Field(1.0, ge=0, description="Weight of the score so far, which the network adds to.")
+    epochs: int = Field(5, ge=1, description="Passes over the questions.")
+    batch: int = Field(16, ge=1, description="Questions in a batch.")
+    learning_rate: float = Field(1e-3, gt=0)
+    weight_decay: float = Field(0.01, ge=0)
+    dropout: float = Field(0.1, ge=0, lt=1)
+
+
 class Recipe(_Part):
     """A recipe; ``name`` is that of its file."""
 
     name: str
     description: str = ""
-    method: Literal["towers", "bm25", "bm25-tuned"] = Field(
-        "towers", description="What is trained: two towers; nothing (bm25); k1 and b of BM25. Only towers can serve."
+    method: Literal["towers", "bm25", "bm25-tuned", "graph-reranker"] = Field(
+        "towers",
+        description="What is trained: two towers; nothing (bm25); k1 and b of BM25; towers, and a network that reranks what they "
+        "find. Only towers can serve.",
     )
     system: str = Field("gatv2", description="Name of its row in the table of the evaluation.")
     questions: str = Field("service-public", description="Source of the questions to train on.")
@@ -133,6 +151,7 @@ class Recipe(_Part):
     training: TrainingOptions = TrainingOptions()  # pyright: ignore[reportCallIssue]
     curriculum: CurriculumOptions = CurriculumOptions()  # pyright: ignore[reportCallIssue]
     rerank: RerankOptions = RerankOptions()  # pyright: ignore[reportCallIssue]
+    graph_rerank: GraphRerankOptions = GraphRerankOptions()  # pyright: ignore[reportCallIssue]
     tune_fusion: bool = Field(
         default_factory=lambda options: _has_layers(options),
         description="Tune the weights of the fusion on development questions, as for a model that serves; a model that is only "
@@ -180,6 +199,8 @@ class Recipe(_Part):
             left_out["tune_fusion"] = True
         if self.method == "towers":
             left_out["method"] = True
+        if self.method != "graph-reranker":
+            left_out["graph_rerank"] = True
         text = "\n".join([str(FORMAT), self.model_dump_json(exclude=left_out), *made_from])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

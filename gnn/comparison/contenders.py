@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gnn.model.subgraph import subgraph_edges
 from gnn.recipe import Recipe, RerankOptions
 from gnn.training.bm25_tuning import tuned_lexical
+from gnn.training.graph_reranker import fit_graph_reranker
 from gnn.training.train import Trainer, check_questions
 from gnn.versions.files import load_model, parameters_of, read_run
 from gnn.versions.identity import RecipeSplit, model_ids
@@ -17,6 +19,8 @@ from schema.errors import BadQuery
 from search.arrays import Scores
 from search.corpus.corpus import Corpus
 from search.modes import Mode
+from search.ranking.candidates import UNLEARNT
+from search.ranking.reranker import Reranker
 from search.ranking.tree_pooling import TreePooling
 from search.retrieval import Retriever
 from search.text.index import TextIndex
@@ -45,7 +49,8 @@ class Entry:
     @property
     def measured_way(self) -> str:
         """The way that its figures are of: without a reranker, what is served is what is pooled."""
-        return "pooled" if self.way == "served" and not self.recipe.rerank.rounds else self.way
+        reranks = self.recipe.rerank.rounds or self.recipe.method == "graph-reranker"
+        return self.way if self.way != "served" or reranks else "pooled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,7 @@ def contender(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str
     Raises:
         BadSetting: there are no questions to train on, or to choose by.
     """
-    if recipe.method != "towers":
+    if recipe.method in ("bm25", "bm25-tuned"):
         return _lexical(trainer.workspace, recipe, split)
     workspace = trainer.workspace
     id = contender_id(workspace, recipe, split)
@@ -109,7 +114,27 @@ def contender(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str
             recipe = recipe.model_copy(update={"tune_fusion": False, "rerank": RerankOptions()})  # pyright: ignore[reportCallIssue]
         made = trainer.version(recipe, split, id)
         model, seconds, parameters = made.model(), made.trained.seconds, made.trained.parameters
-    return Contender(_ways(workspace.index, model, Mode.VECTOR), seconds, parameters)
+    found = Contender(_ways(workspace.index, model, Mode.VECTOR), seconds, parameters)
+    return _reranking(trainer, recipe, split, model, found) if recipe.method == "graph-reranker" else found
+
+
+def _reranking(trainer: Trainer, recipe: Recipe, split: str, model: VectorModel, found: Contender) -> Contender:
+    """Return a contender with the first candidates of its pooled ranking reranked over their subgraph, as it is served."""
+    began, workspace = time.monotonic(), trainer.workspace
+    examples = trainer.examples(recipe, split, model.weights, model.pooling)
+    edges = subgraph_edges(workspace.corpus, recipe.document.edges)
+    options, seed = recipe.graph_rerank, recipe.training.seed
+    threads, progress = workspace.threads, workspace.progress
+    reranker = fit_graph_reranker(examples, edges, options, seed=seed, threads=threads, progress=progress)
+    gathering = replace(model, reranker=Reranker(UNLEARNT, 1.0))
+    retriever = Retriever(workspace.index, gathering, max_query_characters=1 << 20)
+
+    def served(query: str) -> Scores:
+        ranking = retriever.rank(query)
+        return ranking.scores if ranking.reranked is None else reranker.reordered(ranking.scores, ranking.reranked.candidates)
+
+    seconds, parameters = found.training_s + time.monotonic() - began, found.parameters + reranker.parameters
+    return Contender({**found.ways, "served": served}, seconds, parameters)
 
 
 def _lexical(workspace: Workspace, recipe: Recipe, split: str) -> Contender:

@@ -147,6 +147,6 @@ def _digest(made_from: str) -> str:
 
 
 def _write_array(path: Path, array: Matrix) -> None:
-    part = path.with_suffix(".part.npy")
+    part = path.with_suffix(f".{os.getpid()}.part.npy")  # a comparison may make the same beside a training
     np.save(part, array)
     os.replace(part, path)

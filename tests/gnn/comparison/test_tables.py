@@ -187,3 +187,21 @@ def test_each_seed_starts_from_the_model_of_its_own_seed(own_home: Path, tmp_pat
             one, first = second.seeded(seed), second.seeded(seed).other("first")
             started, own = (trainer.version(recipe, "random", "").trained.state for recipe in (one, first))
             np.testing.assert_allclose(started["query.first.weight"], own["query.first.weight"], atol=1e-6)
+
+
+def test_a_graph_reranker_orders_the_candidates_of_the_search_anew(own_home: Path, recipe: Recipe, tmp_path: Path) -> None:
+    text = (recipe.folder / "small.toml").read_text("utf-8")
+    path = tmp_path / "reranking.toml"
+    path.write_text(f'method = "graph-reranker"\n{text}\n[graph_rerank]\nlearning_rate = 0.05\nepochs = 10\n', "utf-8")
+    with open_graph(own_home) as graph:
+        reranking = load_recipe(str(path))
+        trainer = Trainer(workspace_on(own_home, graph), tables.alone())
+        found = contenders.contender(trainer, reranking, "random")
+        plain = contenders.contender(trainer, recipe, "random")
+        query = "Combien pèse une baguette ?"
+        pooled, served = found.ways["pooled"](query), found.ways["served"](query)
+        assert contenders.Entry("", reranking, "served").measured_way == "served"
+    np.testing.assert_array_equal(pooled, plain.ways["pooled"](query))
+    np.testing.assert_array_equal(np.sort(served), np.sort(pooled))
+    assert not np.array_equal(served, pooled)
+    assert found.parameters > plain.parameters
