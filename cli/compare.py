@@ -11,6 +11,7 @@ from rich.table import Table
 
 from cli.output import say_json, show, warn
 from cli.workspace import Home
+from schema.errors import BadQuery
 
 if TYPE_CHECKING:
     from gnn.comparison.tables import RecipeTable
@@ -63,6 +64,8 @@ def compared(home: Home, recipes: Sequence[str], questions: str, part: str, seed
 
     entries = [entry(name, lambda of: home.recipe(of).model_copy(update={"questions": questions})) for name in names]
     splits = [split for split in entries[0].recipe.splits if all(split in one.recipe.splits for one in entries)]
+    if not splits:
+        raise BadQuery(f"{', '.join(names)}: these recipes have no split of the questions in common")
     with home.graph() as graph:
         workspace = home.workspace(graph, entries[0].recipe)
         return list(compare_recipes(workspace, Plan(entries, splits, seeds, part, against), questions))
