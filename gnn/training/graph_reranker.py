@@ -78,7 +78,7 @@ class Subgraphs:
 
 
 class CandidateNetwork(nn.Module):
-    """What is added to the share of the score so far of each candidate.
+    """Scores of candidates, which are added to their share of the score so far.
 
     Shapes:
         rows: float32[c, features]; out: float32[c].
