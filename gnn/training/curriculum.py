@@ -18,7 +18,9 @@ from search.corpus.corpus import Corpus, Ints
 
 RECIPROCAL = 60
 """Added to ranks before they are turned round (Cormack et al., "Reciprocal Rank Fusion", SIGIR 2009)."""
-Ranks = npt.NDArray[np.int64]
+Ranks = npt.NDArray[np.int32]
+_KEPT = 1 << 26
+"""Ranks of views which no epoch changes that are kept at most (256 MiB); beyond that they are made anew each time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +70,9 @@ class Places:
 
 
 def ranks_by(distances: npt.NDArray[np.number]) -> Ranks:
-    """Return int64[n]: rank of each from 1, the nearest first; those that are as near share the first of their ranks."""
+    """Return int32[n]: rank of each from 1, the nearest first; those that are as near share the first of their ranks."""
     _, inverse, counts = np.unique(distances, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - counts + 1)[inverse]
+    return (np.cumsum(counts) - counts + 1)[inverse].astype(np.int32)
 
 
 def fused_order(views: Sequence[Ranks], relevant: Positions) -> Positions:
@@ -94,19 +96,30 @@ class Curriculum:
         self.places, self.relevant, self.options = places, relevant, options
         self._draw = np.random.default_rng(seed)
         self._pools: list[Positions] = []
+        self._ranks: dict[tuple[str, int], Ranks] = {}
 
     def refresh(self, score: Callable[[int], Scores]) -> None:
         """Order the negatives of every question by the model as it is: ``score(i)`` gives float32[n] for question i."""
         self._pools = [self._order(relevant, score, i)[: self.options.pool] for i, relevant in enumerate(self.relevant)]
 
     def _order(self, relevant: Positions, score: Callable[[int], Scores], question: int) -> Positions:
-        distance: Mapping[str, Callable[[], npt.NDArray[np.number]]] = {
+        changing: Mapping[str, Callable[[], npt.NDArray[np.number]]] = {
             "semantic": lambda: -score(question),
-            "structural": lambda: self.places.structural(relevant),
-            "sequential": lambda: self.places.sequential(relevant),
             "random": lambda: self._draw.random(len(self.places.act)),
         }
-        return fused_order([ranks_by(distance[view]()) for view in self.options.views], relevant)
+        views = self.options.views
+        ranks = [ranks_by(changing[view]()) if view in changing else self._of_the_law(view, question) for view in views]
+        return fused_order(ranks, relevant)
+
+    def _of_the_law(self, view: str, question: int) -> Ranks:
+        """Return the ranks of a view that depends on the law alone, kept from epoch to epoch where there is room."""
+        if (view, question) in self._ranks:
+            return self._ranks[view, question]
+        distances = self.places.structural if view == "structural" else self.places.sequential
+        ranks = ranks_by(distances(self.relevant[question]))
+        if 2 * len(self.relevant) * len(ranks) <= _KEPT:
+            self._ranks[view, question] = ranks
+        return ranks
 
     def draw(self, questions: Sequence[int], done: float) -> Positions:
         """Return the positions of what is drawn for questions, each once.
