@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli import find, in_time, law, models, read, service
+from cli import compare, find, in_time, law, models, read, service
 from cli.output import complain, err, progress_on, warn
 from cli.workspace import Home
 from schema.errors import LexgraphError
@@ -17,7 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help needs no rich.markdown, which takes long to import
 )
-for room in (law, models, find, read, in_time, service):
+for room in (law, models, compare, find, read, in_time, service):
     app.add_typer(room.app)
 
 

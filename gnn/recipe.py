@@ -43,7 +43,12 @@ class DocumentOptions(_Part):
     layers: int = Field(0, ge=0, description="GATv2 layers over the tree and the citations; 0: none.")
     hidden: int = Field(128, ge=4, description="Width of the GATv2 layers.")
     heads: int = Field(4, ge=1, description="Attention heads of a layer; they share its width.")
-    edges: tuple[Literal["contains", "cites"], ...] = Field(("contains", "cites"), min_length=1, description="Edges, both ways.")
+    edges: tuple[Literal["contains", "cites", "next"], ...] = Field(
+        ("contains", "cites"), min_length=1, description="Edges, both ways; next: reading order."
+    )
+    question_nodes: bool = Field(False, description="Make training questions nodes too; their scores teach the query tower.")
+    shuffled_edges: bool = Field(False, description="Give edges other ends at random: what a network earns without structure.")
+    shuffled_mean: bool = Field(False, description="Take the mean over as many articles drawn at random, not over the section.")
 
     @model_validator(mode="after")
     def _heads_share_the_width(self) -> "DocumentOptions":
@@ -71,11 +76,26 @@ class TrainingOptions(_Part):
     temperature: float = Field(20.0, gt=0, description="Inverse temperature to begin with; it is learned.")
     full_softmax_limit: int = Field(60_000, ge=1, description="Articles up to which the softmax runs over all of them.")
     negatives: int = Field(20_000, ge=1, description="Random negatives beside the in-batch ones, above that limit.")
+    distillation: float = Field(1.0, ge=0, description="Weight of what question nodes teach the query tower.")
     averaging: float = Field(
         0.0, ge=0, lt=1, description="Decay, a step, of the moving average of the parameters that is kept; 0: none."
     )
     patience: int = Field(4, ge=1, description="Epochs without a better one after which training stops.")
     seed: int = 7
+
+
+class CurriculumOptions(_Part):
+    """Negatives drawn for each question by how near they stand, from easy to hard (`gnn.training.curriculum`)."""
+
+    drawn: int = Field(0, ge=0, description="Negatives of a question and step; 0: a softmax over all articles, or random ones.")
+    pool: int = Field(900, ge=3, description="Nearest negatives of a question, which three buckets are made of.")
+    views: tuple[Literal["semantic", "structural", "sequential", "random"], ...] = Field(
+        ("semantic", "structural", "sequential"), min_length=1, description="Views that are fused by reciprocal rank."
+    )
+    shares: tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]] = Field(
+        ((0.7, 0.2, 0.1), (0.15, 0.7, 0.15), (0.1, 0.2, 0.7)),
+        description="Shares of easy, medium and hard ones in each third of the epochs.",
+    )
 
 
 class RerankOptions(_Part):
@@ -95,11 +115,32 @@ class RerankOptions(_Part):
     seed: int = 7
 
 
+class GraphRerankOptions(_Part):
+    """The graph reranker (`gnn.training.graph_reranker`), of the method of that name."""
+
+    edges: Literal["real", "none", "shuffled"] = Field("real", description="Edges among the candidates and the sections above.")
+    depth: int = Field(400, ge=2, description="Candidates of a question.")
+    layers: int = Field(2, ge=1, description="GATv2 layers.")
+    hidden: int = Field(64, ge=4, description="Width of the layers.")
+    heads: int = Field(4, ge=1, description="Attention heads of a layer; they share its width.")
+    share: float = Field(1.0, ge=0, description="Weight of the score so far, which the network adds to.")
+    epochs: int = Field(5, ge=1, description="Passes over the questions.")
+    batch: int = Field(16, ge=1, description="Questions in a batch.")
+    learning_rate: float = Field(1e-3, gt=0)
+    weight_decay: float = Field(0.01, ge=0)
+    dropout: float = Field(0.1, ge=0, lt=1)
+
+
 class Recipe(_Part):
     """A recipe; ``name`` is that of its file."""
 
     name: str
     description: str = ""
+    method: Literal["towers", "bm25", "bm25-tuned", "graph-reranker"] = Field(
+        "towers",
+        description="What is trained: two towers; nothing (bm25); k1 and b of BM25; towers, and a network that reranks what they "
+        "find. Only towers can serve.",
+    )
     system: str = Field("gatv2", description="Name of its row in the table of the evaluation.")
     questions: str = Field("service-public", description="Source of the questions to train on.")
     splits: tuple[Split, ...] = ("random", "by-dossier")
@@ -108,16 +149,27 @@ class Recipe(_Part):
     document: DocumentOptions = DocumentOptions()  # pyright: ignore[reportCallIssue]
     query: QueryOptions = QueryOptions()  # pyright: ignore[reportCallIssue]
     training: TrainingOptions = TrainingOptions()  # pyright: ignore[reportCallIssue]
+    curriculum: CurriculumOptions = CurriculumOptions()  # pyright: ignore[reportCallIssue]
     rerank: RerankOptions = RerankOptions()  # pyright: ignore[reportCallIssue]
+    graph_rerank: GraphRerankOptions = GraphRerankOptions()  # pyright: ignore[reportCallIssue]
     tune_fusion: bool = Field(
         default_factory=lambda options: _has_layers(options),
         description="Tune the weights of the fusion on development questions, as for a model that serves; a model that is only "
         "compared, list by list, keeps those that tuning starts from. Unless set: where there are GATv2 layers.",
     )
     folder: Path = Field(FOLDER, exclude=True, description="Folder of the recipes that this one names.")
+    reseeded: int = Field(0, exclude=True, description="What was added to its seeds, and to those of the recipes that it names.")
+
+    def seeded(self, more: int) -> "Recipe":
+        """Return this recipe with other seeds: ``more`` is added to each, and to those of the recipes that it names."""
+        if not more:
+            return self
+        training = self.training.model_copy(update={"seed": self.training.seed + more})
+        rerank = self.rerank.model_copy(update={"seed": self.rerank.seed + more})
+        return self.model_copy(update={"training": training, "rerank": rerank, "reseeded": self.reseeded + more})
 
     def other(self, name: str) -> "Recipe":
-        """Return another recipe that this one names: beside it, else under ``gnn/recipes``.
+        """Return another recipe that this one names: beside it, else under ``gnn/recipes``; with as much added to its seeds.
 
         Raises:
             BadSetting: no recipe has that name.
@@ -125,7 +177,7 @@ class Recipe(_Part):
         if name == self.name:
             return self
         beside = self.folder / f"{name}.toml"
-        return load_recipe(str(beside) if beside.exists() else name)
+        return load_recipe(str(beside) if beside.exists() else name).seeded(self.reseeded)
 
     def key(self, *made_from: str) -> str:
         """Return a digest of the recipe and of what it is applied to; the same key means the same model.
@@ -135,12 +187,20 @@ class Recipe(_Part):
         left_out: dict[str, Any] = dict.fromkeys(("compare", "splits", "description"), True)
         young = ("svd_iterations", "static_dimensions", "static_whitening")
         left_out["encoder"] = {n for n in young if getattr(self.encoder, n) == EncoderOptions.model_fields[n].default}
-        if self.document.section_share == DocumentOptions.model_fields["section_share"].default:
-            left_out["document"] = {"section_share"}
+        young = ("section_share", "question_nodes", "shuffled_edges", "shuffled_mean")
+        left_out["document"] = {n for n in young if getattr(self.document, n) == DocumentOptions.model_fields[n].default}
+        if not self.document.question_nodes:
+            left_out["training"] = {"distillation"}
+        if not self.curriculum.drawn:
+            left_out["curriculum"] = True
         if not self.rerank.rounds:
             left_out["rerank"] = True
         if self.tune_fusion == (self.document.layers > 0):
             left_out["tune_fusion"] = True
+        if self.method == "towers":
+            left_out["method"] = True
+        if self.method != "graph-reranker":
+            left_out["graph_rerank"] = True
         text = "\n".join([str(FORMAT), self.model_dump_json(exclude=left_out), *made_from])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -129,3 +129,13 @@ def with_intervals(values: Mapping[str, npt.NDArray[np.float64]]) -> dict[str, M
         low, high = np.percentile(per_question[draws].mean(1), [2.5, 97.5])
         result[name] = Measured(100 * float(per_question.mean()), 100 * float(low), 100 * float(high))
     return result
+
+
+def f_measure(precision: float, recall: float, beta: float = 2) -> float:
+    """Return the weighted harmonic mean of precision and recall: with ``beta`` 2, recall counts for twice as much as precision.
+
+    >>> round(f_measure(0.5, 1.0), 3), f_measure(0.0, 0.0)
+    (0.833, 0.0)
+    """
+    both = beta**2 * precision + recall
+    return (1 + beta**2) * precision * recall / both if both else 0.0

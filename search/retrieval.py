@@ -62,16 +62,23 @@ class Retriever:
 
     Args:
         reranks: the first of a hybrid ranking are reranked, where the model has a reranker.
+        pooling: in place of that over the tree of the law.
     """
 
     def __init__(
-        self, index: TextIndex, model: VectorModel | None, *, max_query_characters: int = 2000, reranks: bool = True
+        self,
+        index: TextIndex,
+        model: VectorModel | None,
+        *,
+        max_query_characters: int = 2000,
+        reranks: bool = True,
+        pooling: TreePooling | None = None,
     ) -> None:
         self.index = index
         self.model = model
         self._longest = max_query_characters
         self.understanding = Understanding(index.corpus, index.vocabulary, index.languages)
-        self._pooling = TreePooling(index.corpus)
+        self._pooling = pooling or TreePooling(index.corpus)
         self._leading = leading(index.corpus)
         self._headings = HeadingScores(index.corpus, index.vocabulary.headings)
         self._hierarchy = HierarchicalSearch(index.corpus)

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +67,12 @@ def make_features(
         unit(sums_below(corpus, articles)),
         unit(group_sums(corpus.group, articles))[corpus.group],
     )
+
+
+def with_shuffled_parents(features: Features, corpus: Corpus, seed: int) -> Features:
+    """Return features whose means are over groups of the same sizes as sections, drawn at random."""
+    group = np.random.default_rng(seed).permutation(corpus.group)
+    return replace(features, parents=unit(group_sums(group, features.articles))[group])
 
 
 def _lsa(home: Path, corpus: Corpus, text: CorpusText, options: EncoderOptions, progress: Progress) -> tuple[Lsa, Matrix]:
@@ -141,6 +147,6 @@ def _digest(made_from: str) -> str:
 
 
 def _write_array(path: Path, array: Matrix) -> None:
-    part = path.with_suffix(".part.npy")
+    part = path.with_suffix(f".{os.getpid()}.part.npy")  # a comparison may make the same beside a training
     np.save(part, array)
     os.replace(part, path)

@@ -14,6 +14,10 @@ from search.corpus.corpus import Corpus
 Ints = npt.NDArray[np.int64]
 EDGE_KINDS = ("contains", "contained", "cites", "cited")
 """Kinds of edge, in the order of the one-hot attribute; each second is the first turned round."""
+READING_KINDS = (*EDGE_KINDS, "next", "previous")
+"""The same where reading order counts too; models that do without it have no weights for the last two."""
+ALL_KINDS = (*READING_KINDS, "asks", "asked")
+"""The same where training questions are nodes too (`gnn.training.question_nodes`)."""
 _JOINED = (
     ("contains", "CONTAINS", "Section", "Article", "contains_section_article"),
     ("contains", "CONTAINS", "Section", "Section", "contains_section_section"),
@@ -28,7 +32,7 @@ class SubgraphEdges:
 
     Attributes:
         edges: int64[2, e], (from, to).
-        kinds: int64[e], places in `EDGE_KINDS`.
+        kinds: int64[e], places in `ALL_KINDS`.
     """
 
     articles: int
@@ -38,7 +42,7 @@ class SubgraphEdges:
 
 
 def subgraph_edges(corpus: Corpus, kinds: Sequence[str]) -> SubgraphEdges:
-    """Return the edges of a corpus of the kinds named (``contains``, ``cites``), each both ways."""
+    """Return the edges of a corpus of the kinds named (``contains``, ``cites``, ``next``), each both ways."""
     n = len(corpus.articles)
     pairs: list[tuple[str, Ints]] = []
     if "contains" in kinds:
@@ -47,7 +51,40 @@ def subgraph_edges(corpus: Corpus, kinds: Sequence[str]) -> SubgraphEdges:
             pairs.append(("contains", np.stack([n + parents[children].astype(np.int64), offset + children])))
     if "cites" in kinds:
         pairs.append(("cites", corpus.cites[corpus.cites[:, 0] != corpus.cites[:, 1]].T.astype(np.int64)))
-    return _both_ways(corpus, pairs)
+    if "next" in kinds:
+        pairs.append(("next", _reading_order(corpus)))
+    return _both_ways(n, len(corpus.sections), pairs)
+
+
+def attribute_width(kinds: Sequence[str], questions: bool = False) -> int:
+    """Return the number of columns of the one-hot attribute of edges of the kinds named, and of those of questions."""
+    if questions:
+        return len(ALL_KINDS)
+    return len(READING_KINDS if "next" in kinds else EDGE_KINDS)
+
+
+def shuffled(edges: SubgraphEdges, seed: int) -> SubgraphEdges:
+    """Return edges whose heads changed places at random among articles, and among sections, of each kind.
+
+    Every node keeps the number of edges of each kind that it had, and nothing of what they said: what a network earns over
+    these, it does not owe to the structure of the law.
+    """
+    draw = np.random.default_rng(seed)
+    pairs: list[tuple[str, Ints]] = []
+    for forward in range(0, len(READING_KINDS), 2):
+        tail, head = edges.edges[:, edges.kinds == forward].copy()
+        for place in (np.flatnonzero(head < edges.articles), np.flatnonzero(head >= edges.articles)):
+            head[place] = head[draw.permutation(place)]
+        pairs.append((READING_KINDS[forward], np.stack([tail, head])))
+    return _both_ways(edges.articles, edges.sections, pairs)
+
+
+def _reading_order(corpus: Corpus) -> Ints:
+    """Return int64[2, e]: each article of the present law with the one after it in its act."""
+    present = np.flatnonzero(corpus.present).astype(np.int64)
+    first, second = present[:-1], present[1:]
+    together = corpus.article_act[first] == corpus.article_act[second]
+    return np.stack([first[together], second[together]])
 
 
 def exported_edges(graph: Graph, corpus: Corpus, kinds: Sequence[str], *, through_gds: bool = True) -> SubgraphEdges:
@@ -73,7 +110,9 @@ def exported_edges(graph: Graph, corpus: Corpus, kinds: Sequence[str], *, throug
         # Trees are ordered by their child, citations by who cites.
         order = np.lexsort((joined[:, 0], joined[:, 1])) if kind == "contains" else np.lexsort((joined[:, 1], joined[:, 0]))
         pairs.append((kind, joined[order].T))
-    return _both_ways(corpus, pairs)
+    if "next" in kinds:  # positions are in reading order
+        pairs.append(("next", _reading_order(corpus)))
+    return _both_ways(n, len(corpus.sections), pairs)
 
 
 def _projected(graph: Graph, edge: str, tail: str, head: str) -> list[tuple[str, str]] | None:
@@ -85,11 +124,11 @@ def _projected(graph: Graph, edge: str, tail: str, head: str) -> list[tuple[str,
     return None
 
 
-def _both_ways(corpus: Corpus, pairs: Sequence[tuple[str, Ints]]) -> SubgraphEdges:
+def _both_ways(articles: int, sections: int, pairs: Sequence[tuple[str, Ints]]) -> SubgraphEdges:
     edges: list[Ints] = [np.zeros((2, 0), np.int64)]
     kinds: list[Ints] = [np.zeros(0, np.int64)]
     for kind, ends in pairs:
-        forward = EDGE_KINDS.index(kind)
+        forward = READING_KINDS.index(kind)
         edges += [ends, ends[::-1]]
         kinds += [np.full(ends.shape[1], forward), np.full(ends.shape[1], forward + 1)]
-    return SubgraphEdges(len(corpus.articles), len(corpus.sections), np.concatenate(edges, 1), np.concatenate(kinds))
+    return SubgraphEdges(articles, sections, np.concatenate(edges, 1), np.concatenate(kinds))

@@ -50,6 +50,11 @@ class Trained:
     best: int = -1
     state: State = field(default_factory=dict[str, npt.NDArray[np.float32]])
 
+    @property
+    def parameters(self) -> int:
+        """Number of its parameters; 0 of an encoder that was not trained."""
+        return sum(value.size for value in self.state.values())
+
     def document(self, heads: int) -> DocumentWeights:
         """Return the document tower, as it embeds new law without torch."""
         own = {name.removeprefix("document."): value for name, value in self.state.items() if name.startswith("document.")}

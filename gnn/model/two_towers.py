@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from gnn.model.subgraph import EDGE_KINDS, SubgraphEdges
+from gnn.model.subgraph import EDGE_KINDS, SubgraphEdges, attribute_width
 from gnn.recipe import DocumentOptions, QueryOptions
 
 with warnings.catch_warnings():
@@ -23,9 +23,9 @@ with warnings.catch_warnings():
     from torch_geometric.nn import GATv2Conv
 
 
-def subgraph_data(edges: SubgraphEdges, features: Tensor) -> Data:
-    """Return the subgraph for PyTorch Geometric: x float32[n + m, d], edge_index int64[2, e], edge_attr float32[e, kinds]."""
-    one_hot = functional.one_hot(torch.from_numpy(edges.kinds), len(EDGE_KINDS)).float()
+def subgraph_data(edges: SubgraphEdges, features: Tensor, width: int = len(EDGE_KINDS)) -> Data:
+    """Return the subgraph for PyTorch Geometric: x float32[n + m, d], edge_index int64[2, e], edge_attr float32[e, width]."""
+    one_hot = functional.one_hot(torch.from_numpy(edges.kinds), width).float()
     return Data(x=features, edge_index=torch.from_numpy(edges.edges), edge_attr=one_hot)
 
 
@@ -45,7 +45,7 @@ class TreeAttention(nn.Module):
                 options.hidden,
                 options.hidden // options.heads,
                 heads=options.heads,
-                edge_dim=len(EDGE_KINDS),
+                edge_dim=attribute_width(options.edges, options.question_nodes),
                 add_self_loops=False,
                 residual=True,
             )

@@ -16,11 +16,13 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from gnn.encoders.features import Features
 from gnn.encoders.joined import TowerWeights
-from gnn.model.subgraph import SubgraphEdges
+from gnn.model.subgraph import SubgraphEdges, attribute_width
 from gnn.model.trained import Epoch, State, Trained
 from gnn.model.two_towers import TwoTowers, subgraph_data
 from gnn.recipe import Recipe
+from gnn.training.curriculum import Curriculum, Places
 from gnn.training.distributed import Process, alone
+from gnn.training.question_nodes import distillation, with_questions
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting
 from schema.records import Question
@@ -111,9 +113,10 @@ class _Inputs:
 
     Attributes:
         articles: n; nodes: float32[n + m, d], features of articles, then of sections; parents: float32[n + m, d], means of
-            parent sections (of a section: its own features).
+            parent sections (of a section: its own features). Of questions, too, where these are nodes, behind the sections.
         queries, titles: float32[q, d], the training questions in full and their titles alone.
         relevant: positions of the relevant articles of each.
+        places: of the articles, where negatives are drawn by them.
     """
 
     recipe: Recipe
@@ -124,21 +127,26 @@ class _Inputs:
     queries: Matrix
     titles: Matrix
     relevant: Positions
+    places: Places | None
     start: State | None
     threads: int
 
 
 def _inputs(recipe: Recipe, examples: Examples, start: State | None, threads: int) -> _Inputs:
-    features, training = examples.features, examples.training
+    features, training, edges = examples.features, examples.training, examples.edges
+    queries = features.encoder.encode([query_text(question) for question in training])
+    relevant = [positions_of(examples.corpus, question) for question in training]
+    more = [queries] if recipe.document.question_nodes else []
     return _Inputs(
         recipe,
         len(examples.corpus.articles),
-        np.concatenate([features.articles, features.sections]),
-        np.concatenate([features.parents, features.sections]),
-        examples.edges,
-        features.encoder.encode([query_text(question) for question in training]),
+        np.concatenate([features.articles, features.sections, *more]),
+        np.concatenate([features.parents, features.sections, *more]),
+        with_questions(edges, relevant) if recipe.document.question_nodes else edges,
+        queries,
         features.encoder.encode([question.text for question in training]),
-        [positions_of(examples.corpus, question) for question in training],
+        relevant,
+        Places.of(examples.corpus) if recipe.curriculum.drawn else None,
         start,
         threads,
     )
@@ -176,7 +184,9 @@ class _Run:
             inputs.nodes.shape[1], self.n, recipe.document, recipe.query, options.dropout, options.temperature
         ).to(self.device)
         x = torch.from_numpy(inputs.nodes)
-        graph = subgraph_data(inputs.edges, x)
+        width = attribute_width(recipe.document.edges, recipe.document.question_nodes)
+        graph = subgraph_data(inputs.edges, x, width)
+        self.first_question = self.n + inputs.edges.sections
         tensors = (x, torch.from_numpy(inputs.parents), cast(Tensor, graph.edge_index), cast(Tensor, graph.edge_attr))
         self.inputs = tuple(tensor.to(self.device) for tensor in tensors)
         self.queries = torch.from_numpy(inputs.queries).to(self.device)
@@ -185,11 +195,18 @@ class _Run:
         # Sections are needed in training only as neighbours; without layers the articles suffice.
         self.rows = len(inputs.nodes) if recipe.document.layers else self.n
         self.draw = torch.Generator().manual_seed(options.seed)
+        self.curriculum: Curriculum | None = None
+        if inputs.places is not None:
+            self.curriculum = Curriculum(inputs.places, inputs.relevant, recipe.curriculum, options.seed)
         if inputs.start:
             self.model.load_state_dict({name: torch.from_numpy(value) for name, value in inputs.start.items()}, strict=False)
 
-    def documents(self, model: TwoTowers, rows: slice | Tensor) -> Tensor:
+    def documents(self, model: TwoTowers, rows: slice | Tensor, silent: Tensor | None = None) -> Tensor:
+        """Return embeddings of nodes; questions that are ``silent`` tell their articles nothing."""
         x, s, edge_index, edge_attr = self.inputs
+        if silent is not None:
+            told = ~torch.isin(edge_index[0], silent + self.first_question)
+            edge_index, edge_attr = edge_index[:, told], edge_attr[told]
         return model.document(x[rows], s[rows], edge_index, edge_attr)
 
     def train(self, judge: Judge | None, progress: Progress) -> _Best:
@@ -203,10 +220,11 @@ class _Run:
         best = _Best()
         with progress(f"training {self.recipe.name}", options.epochs * batches) as advance:
             for epoch in range(options.epochs):
+                self._refresh()
                 self.model.train()
                 losses: list[float] = []
                 for batch in torch.randperm(len(self.relevant), generator=self.draw).chunk(batches):
-                    losses.append(self._step(batch, optimiser))
+                    losses.append(self._step(batch, optimiser, epoch / options.epochs))
                     schedule.step()
                     averaged.update_parameters(self.model)
                     advance(1)
@@ -219,26 +237,49 @@ class _Run:
                     break
         return best
 
-    def _step(self, batch: Tensor, optimiser: torch.optim.Optimizer) -> float:
-        """Take one step on questions; return their loss."""
+    @torch.inference_mode()
+    def _refresh(self) -> None:
+        """Order the negatives of each question by the model as it is, where they are drawn so."""
+        if self.curriculum is None:
+            return
+        self.model.eval()
+        documents = self.documents(self.model, slice(self.rows))[: self.n]
+        queries = self.model.log_scale.exp() * self.model.query(self.queries)
+        self.curriculum.refresh(lambda i: (queries[i] @ documents.T + self.model.bias).float().cpu().numpy())
+
+    def _step(self, batch: Tensor, optimiser: torch.optim.Optimizer, done: float) -> float:
+        """Take one step on questions, ``done`` being the share of the epochs before; return their loss."""
         # People ask in few words more often than in many: part of the queries are titles alone.
         short = torch.rand(len(batch), 1, generator=self.draw).to(self.device) < self.options.title_share
         chosen = batch.to(self.device)
         queries = torch.where(short, self.titles[chosen], self.queries[chosen])
-        loss = self._loss(queries, [self.relevant[i] for i in batch.tolist()])
+        relevant = [self.relevant[i] for i in batch.tolist()]
+        if self.recipe.document.question_nodes:
+            loss = self._loss_with_questions(chosen, queries, relevant)
+        elif self.curriculum is not None:  # what the leader draws: the order depends on how floats were added
+            drawn = self.process.from_leader(self.curriculum.draw(batch.tolist(), done))
+            loss = self._loss(queries, relevant, self._with_relevant(relevant, torch.from_numpy(drawn)))
+        elif self.n > self.options.full_softmax_limit:
+            drawn = torch.randperm(self.n, generator=self.draw)[: self.options.negatives]
+            loss = self._loss(queries, relevant, self._with_relevant(relevant, drawn))
+        else:
+            loss = self._loss(queries, relevant, None)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         total = self.process.add_up(self.model, loss)
         optimiser.step()
         return total
 
-    def _loss(self, queries: Tensor, relevant: Positions) -> Tensor:
-        """Return the mean over the batch of the part that this process scores."""
+    def _loss(self, queries: Tensor, relevant: Positions, candidates: Tensor | None) -> Tensor:
+        """Return the mean over the batch of the part that this process scores.
+
+        Args:
+            candidates: positions that the softmax runs over; None: all.
+        """
         bias = self.model.bias
-        if self.n <= self.options.full_softmax_limit:
+        if candidates is None:
             documents = self.documents(self.model, slice(self.rows))[: self.n]
         else:
-            candidates = self._candidates(relevant)
             if self.recipe.document.layers:  # which need the neighbours of the candidates, and theirs
                 documents = self.documents(self.model, slice(self.rows))[candidates]
             else:
@@ -250,6 +291,25 @@ class _Run:
         relevant = relevant[mine]
         # The tower sees the whole batch, so that its dropout is that of one process; the scoring is what takes time.
         logits = self.model.log_scale.exp() * self.model.query(queries)[mine] @ documents.T + bias
+        return self._uniform_loss(logits, relevant, batch)
+
+    def _loss_with_questions(self, chosen: Tensor, queries: Tensor, relevant: Positions) -> Tensor:
+        """Return the losses of the query tower and of the question nodes, and what these teach it.
+
+        The questions of the batch tell their articles nothing: else an article would be known by its own question.
+        """
+        nodes, mine = self.documents(self.model, slice(self.rows), chosen), self.process.share(len(relevant))
+        documents, scale, batch = nodes[: self.n], self.model.log_scale.exp(), len(relevant)
+        student, teacher = (
+            scale * asked[mine] @ documents.T + self.model.bias
+            for asked in (self.model.query(queries), nodes[chosen + self.first_question])
+        )
+        taught = distillation(student, teacher) * (len(student) / batch) if len(student) else student.sum()
+        losses = (self._uniform_loss(logits, relevant[mine], batch) for logits in (student, teacher))
+        return sum(losses, self.options.distillation * taught)
+
+    def _uniform_loss(self, logits: Tensor, relevant: Positions, batch: int) -> Tensor:
+        """Return the cross entropy with what is uniform over the relevant, of this process's questions of a batch."""
         log_p = functional.log_softmax(logits, -1)
         rows = np.repeat(np.arange(len(relevant)), [len(p) for p in relevant])
         # A process may have no question of a small batch.
@@ -258,10 +318,9 @@ class _Run:
         picked = log_p[torch.from_numpy(rows).to(self.device), torch.from_numpy(columns).to(self.device)]
         return -(picked * torch.from_numpy(shares).to(self.device)).sum() / batch
 
-    def _candidates(self, relevant: Positions) -> Tensor:
-        """Return the relevant articles of the batch (negatives for each other) and random ones."""
+    def _with_relevant(self, relevant: Positions, drawn: Tensor) -> Tensor:
+        """Return the relevant articles of the batch (negatives for each other) and those that were drawn."""
         own = torch.from_numpy(np.unique(np.concatenate(relevant)))
-        drawn = torch.randperm(self.n, generator=self.draw)[: self.options.negatives]
         return torch.unique(torch.cat([own, drawn])).to(self.device)
 
     @torch.inference_mode()
@@ -281,7 +340,7 @@ class _Run:
         layers = (tower.first.weight, tower.first.bias, tower.second.weight, tower.second.bias)
         arrays = [parameter.detach().float().cpu().numpy() for parameter in layers]
         w1, b1, w2, b2 = (np.ascontiguousarray(array.T) for array in arrays)
-        articles, sections = nodes[: self.n], nodes[self.n :]
+        articles, sections = nodes[: self.n], nodes[self.n : self.first_question]
         return Trained(
             articles,
             sections,

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from gnn.encoders.features import Features, make_features
-from gnn.model.subgraph import SubgraphEdges, exported_edges, subgraph_edges
+from gnn.encoders.features import Features, make_features, with_shuffled_parents
+from gnn.model.subgraph import SubgraphEdges, exported_edges, shuffled, subgraph_edges
 from gnn.model.trained import State, Trained, untrained
 from gnn.recipe import EncoderOptions, Recipe
 from gnn.training.cross_fitting import cross_fitted, sampled
@@ -68,7 +68,8 @@ def train(workspace: Workspace, recipe: Recipe, process: Process | None = None) 
         StorageFull: the disk is full; versions written before stay.
     """
     process = process or alone()
-    _check_questions(recipe, workspace.questions, recipe.splits)
+    _check_serves(recipe)
+    check_questions(recipe, workspace.questions, recipe.splits)
     ids = model_ids(recipe, workspace.index.key, workspace.questions)
     active = serving_id(recipe, workspace.index.key, workspace.questions)
     trainer = Trainer(workspace, process)
@@ -90,13 +91,21 @@ def train_serving_version(workspace: Workspace, recipe: Recipe) -> None:
     Raises:
         GraphBusy, BadSetting, StorageFull: as `train`.
     """
-    _check_questions(recipe, workspace.questions, recipe.splits[:1])
+    _check_serves(recipe)
+    check_questions(recipe, workspace.questions, recipe.splits[:1])
     id = serving_id(recipe, workspace.index.key, workspace.questions)
     Trainer(workspace, alone()).make(recipe, recipe.splits[0], id)
     complete_scope(workspace, recipe, id)
 
 
-def _check_questions(recipe: Recipe, questions: Sequence[Question], splits: Sequence[str]) -> None:
+def _check_serves(recipe: Recipe) -> None:
+    document = recipe.document
+    if recipe.method != "towers" or document.shuffled_edges or document.shuffled_mean or document.question_nodes:
+        raise BadSetting(f"recipe {recipe.name} gives no model that serves: `lexgraph compare {recipe.name}` measures it")
+
+
+def check_questions(recipe: Recipe, questions: Sequence[Question], splits: Sequence[str]) -> None:
+    """Raise BadSetting where a split has no questions to train on, or none to choose by."""
     for split in splits:
         for part in ("train", "development"):
             if not of_split(questions, split, part):
@@ -113,9 +122,18 @@ class Trainer:
 
     def make(self, recipe: Recipe, split: str, id: str) -> bool:
         """Train one version and write it; return False where its files exist."""
-        workspace, corpus = self.workspace, self.workspace.corpus
+        workspace = self.workspace
         if model_folder(workspace.home, id).is_dir():
             return False
+        made = self.version(recipe, split, id)
+        run = self._run(made.trained)
+        workspace.check_lock()
+        write_model(workspace.home, workspace.corpus, workspace.text, made, run)
+        return True
+
+    def version(self, recipe: Recipe, split: str, id: str) -> NewVersion:
+        """Return one version, trained; nothing of it is written."""
+        workspace, corpus = self.workspace, self.workspace.corpus
         trained = self._trained(recipe, split)
         features = self._features_of(recipe.encoder)
         memory = _question_memory(corpus, features, trained, of_split(workspace.questions, split, "train"))
@@ -129,10 +147,7 @@ class Trainer:
             examples = self.examples(recipe, split, made.weights, made.pooling)
             trees = fit_trees(examples, FEATURES, recipe.rerank, threads=workspace.threads)
             made = replace(made, reranker=Reranker(trees, recipe.rerank.share))
-        run = self._run(trained)
-        workspace.check_lock()
-        write_model(workspace.home, corpus, workspace.text, made, run)
-        return True
+        return made
 
     def _trained(self, recipe: Recipe, split: str) -> Trained:
         workspace, features = self.workspace, self._features_of(recipe.encoder)
@@ -141,13 +156,15 @@ class Trainer:
         start: State | None = None
         if recipe.training.start:
             first = recipe.other(recipe.training.start)
-            start = self._states.get((first.name, split)) or self._trained(first, split).state
+            start = self._states.get((first.key(), split)) or self._trained(first, split).state
         training, development = (of_split(workspace.questions, split, part) for part in ("train", "development"))
+        if recipe.document.shuffled_mean:
+            features = with_shuffled_parents(features, workspace.corpus, recipe.training.seed)
         examples = Examples(workspace.corpus, features, self._edges(recipe), training, development)
         threads, progress = workspace.threads, workspace.progress
         trained = fit(recipe, examples, start=start, threads=threads, process=self.process, progress=progress)
         # Only the parameters are kept: the embeddings of many versions would fill the memory.
-        self._states[recipe.name, split] = trained.state
+        self._states[recipe.key(), split] = trained.state
         return trained
 
     def examples(self, recipe: Recipe, split: str, weights: Mapping[str, float], pooling: PoolingWeights) -> list[Example]:
@@ -171,7 +188,8 @@ class Trainer:
     def _edges(self, recipe: Recipe) -> SubgraphEdges:
         """Return the subgraph; where the graph is on a server, from there: by a projection of GDS, else by statements."""
         graph, corpus, kinds = self.workspace.graph, self.workspace.corpus, recipe.document.edges
-        return subgraph_edges(corpus, kinds) if graph.vectors is None else exported_edges(graph, corpus, kinds)
+        edges = subgraph_edges(corpus, kinds) if graph.vectors is None else exported_edges(graph, corpus, kinds)
+        return shuffled(edges, recipe.training.seed) if recipe.document.shuffled_edges else edges
 
     def _features_of(self, options: EncoderOptions) -> Features:
         if options not in self._features:

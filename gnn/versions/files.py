@@ -12,6 +12,7 @@ from scipy import sparse
 
 from gnn.encoders.features import Features
 from gnn.encoders.joined import JoinedEncoder, TowerWeights
+from gnn.model.document_tower_numpy import FOLDER as DOCUMENT
 from gnn.model.inductive import ARRAYS, FEATURES, law_folder
 from gnn.model.trained import Trained
 from gnn.model.wordings import wordings_file
@@ -175,6 +176,15 @@ def development_metrics(home: Path, id: str) -> dict[str, float]:
         return {}
     epoch = card["curve"][card["best_epoch"]]
     return {"development R@100": round(100 * epoch["recall"], 2), "development MAP": round(100 * epoch["average_precision"], 2)}
+
+
+def parameters_of(home: Path, id: str) -> int:
+    """Return the number of a version's parameters (`gnn.model.trained.Trained.parameters`), its reranker's trees left out."""
+    folder = model_folder(home, id)
+    if not (folder / "w1.npy").exists():
+        return 0
+    files = [folder / "bias.npy", *(folder / f"{name}.npy" for name in _TOWER), *(folder / DOCUMENT).glob("*.npy")]
+    return 1 + sum(np.load(file, mmap_mode="r").size for file in files)  # and the temperature
 
 
 def dimensions_of(home: Path, id: str) -> int:

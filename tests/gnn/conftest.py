@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from cypher.engines.ladybug import EmbeddedStore, open_graph
+from cypher.graph import Graph
 from gnn.encoders.features import Features, make_features
 from gnn.recipe import Recipe
+from gnn.workspace import Workspace
 from ingest.loading.questions import read_questions
 from ingest.readers.service_public import split_of
 from ingest.sources import ingest
@@ -90,3 +92,9 @@ def small_recipe(layers: int = 0, **training: object) -> Recipe:
 @pytest.fixture(scope="session")
 def features(asked_home: Path, law: tuple[Corpus, CorpusText]) -> Features:
     return make_features(asked_home, *law, small_recipe().encoder)
+
+
+def workspace_on(home: Path, graph: Graph) -> Workspace:
+    """The workspace of a home's open graph, with the questions of its sheets."""
+    index = open_text_index(home, graph.rows("graph_row")[0]["corpus_sha256"], Bm25Options())
+    return Workspace(EmbeddedStore(home), graph, index, read_questions(graph, "service-public"))

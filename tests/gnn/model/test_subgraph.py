@@ -9,9 +9,10 @@ from cypher.authority import authority_of, write_authority
 from cypher.engines.ladybug import open_graph
 from cypher.engines.neo4j import Neo4jGraph, Neo4jStore
 from cypher.engines.neo4j_gds import Gds
+from cypher.graph import Graph
 from docker.maven import NEO4J_5
 from docker.neo4j_server import Neo4jServer
-from gnn.model.subgraph import EDGE_KINDS, SubgraphEdges, exported_edges, subgraph_edges
+from gnn.model.subgraph import EDGE_KINDS, READING_KINDS, SubgraphEdges, exported_edges, shuffled, subgraph_edges
 from ingest.sources import ingest
 from search.corpus.corpus import Corpus
 from search.corpus.read import read_corpus
@@ -124,3 +125,38 @@ def test_real_law_is_exported_and_ranked_alike(
             assert read_corpus(embedded)[0].articles == corpus.articles
         check(graph, corpus)
         check_ranks(graph)
+
+
+def test_reading_order_joins_the_articles_of_an_act_one_after_the_other(tiny_home: Path) -> None:
+    with open_graph(tiny_home) as graph:
+        corpus, _ = read_corpus(graph)
+        edges = subgraph_edges(corpus, ("next",))
+        ends = edges.edges[:, edges.kinds == READING_KINDS.index("next")].T.tolist()
+        named = {(row["a.id"], row["b.id"]) for row in _next_edges(graph)}
+        same(exported_edges(graph, corpus, ("contains", "next")), subgraph_edges(corpus, ("contains", "next")))
+    assert {(corpus.articles[a], corpus.articles[b]) for a, b in ends} == named
+    assert len(ends) == 8
+    back = edges.edges[:, edges.kinds == READING_KINDS.index("previous")].T.tolist()
+    assert back == [[b, a] for a, b in ends]
+
+
+def _next_edges(graph: Graph) -> list[dict[str, str]]:
+    table = graph.query("MATCH (a:Article)-[:NEXT]->(b:Article) RETURN a.id, b.id", {}, 100)  # type: ignore[attr-defined]
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def test_shuffled_edges_leave_every_node_as_many_of_each_kind_and_say_nothing_else(tiny_home: Path) -> None:
+    with open_graph(tiny_home) as graph:
+        corpus, _ = read_corpus(graph)
+    edges = subgraph_edges(corpus, ("contains", "cites", "next"))
+    other = shuffled(edges, 3)
+    nodes = edges.articles + edges.sections
+    np.testing.assert_array_equal(np.sort(edges.kinds), np.sort(other.kinds))
+    for kind in range(len(READING_KINDS)):
+        for end in (0, 1):
+            counts = [np.bincount(one.edges[end][one.kinds == kind], minlength=nodes) for one in (edges, other)]
+            np.testing.assert_array_equal(*counts)
+    tree = {tuple(pair) for pair in edges.edges.T.tolist()}
+    assert sum(tuple(pair) in tree for pair in other.edges.T.tolist()) < 0.7 * len(tree)
+    same(shuffled(edges, 3), other)
+    assert not np.array_equal(shuffled(edges, 4).edges, other.edges)

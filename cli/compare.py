@@ -1,0 +1,117 @@
+"""The verb that compares recipes, and its step."""
+
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from cli.output import say_json, show, warn
+from cli.workspace import Home
+from schema.errors import BadQuery
+
+if TYPE_CHECKING:
+    from gnn.comparison.tables import RecipeTable
+
+app = typer.Typer()
+
+
+@app.command()
+def compare(  # noqa: PLR0913 (options)
+    context: typer.Context,
+    recipes: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RECIPE...",
+            help="Names of recipes, or TOML files. RECIPE:alone ranks by its own list alone, RECIPE:fused and RECIPE:pooled "
+            "without pooling and without reranking.",
+        ),
+    ],
+    questions: Annotated[str, typer.Option(help="Source of questions in the graph.")] = "service-public",
+    split: Annotated[str, typer.Option(help="Part of the questions: test, development or train.")] = "test",
+    seeds: Annotated[int, typer.Option(min=1, help="Trainings of each recipe, each with a seed of its own.")] = 1,
+    against: Annotated[str, typer.Option(help="Row that others are held against: first or above.")] = "first",
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the tables into this file, as Markdown.")] = None,
+    coliee: Annotated[
+        Path | None, typer.Option(help="Compare on COLIEE Task 3 instead: folder of the code and of the questions of each year.")
+    ] = None,
+    test: Annotated[str, typer.Option(help="With --coliee: year to test, as R05; those before it train.")] = "",
+) -> None:
+    """Compare recipes on questions with known answers, whatever is missing trained first.
+
+    No model is made active. What was measured is kept: a comparison that was interrupted goes on.
+
+    With --coliee, sets of articles in answer to the questions of one year: precision, recall and F2.
+    """
+    if coliee is None:
+        tables = compared(Home.of(context), recipes, questions, split, seeds, against)
+        show_recipe_tables(tables, as_json=json_)
+        write_page(out, lambda command: page_of(tables, command))
+    else:
+        compare_on_coliee(Home.of(context), recipes, coliee, test, seeds, out, as_json=json_)
+
+
+def compared(home: Home, recipes: Sequence[str], questions: str, part: str, seeds: int, against: str) -> "list[RecipeTable]":
+    """Return the tables of recipes on a source of questions, trained on it too."""
+    names = list(dict.fromkeys(recipes))
+
+    from gnn.comparison.contenders import entry
+    from gnn.comparison.tables import Plan, compare_recipes
+
+    entries = [entry(name, lambda of: home.recipe(of).model_copy(update={"questions": questions})) for name in names]
+    splits = [split for split in entries[0].recipe.splits if all(split in one.recipe.splits for one in entries)]
+    if not splits:
+        raise BadQuery(f"{', '.join(names)}: these recipes have no split of the questions in common")
+    with home.graph() as graph:
+        workspace = home.workspace(graph, entries[0].recipe)
+        return list(compare_recipes(workspace, Plan(entries, splits, seeds, part, against), questions))
+
+
+def page_of(tables: "Sequence[RecipeTable]", command: str) -> str:
+    """Return tables as Markdown."""
+    from gnn.comparison.markdown import page
+
+    return page(tables, command)
+
+
+def write_page(file: Path | None, page: Callable[[str], str]) -> None:
+    """Write a page, which is told the command that asked for it, where a file is named."""
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(page(shlex.join(["lexgraph", *sys.argv[1:]])), "utf-8")
+        warn(f"written: {file}")
+
+
+def compare_on_coliee(
+    home: Home, recipes: Sequence[str], folder: Path, test: str, seeds: int, out: Path | None, *, as_json: bool
+) -> None:
+    """Print the table of recipes on one year of COLIEE, and write it where a file is named."""
+    from cli.coliee import compared_on_coliee, show_coliee
+
+    table = compared_on_coliee(home, recipes, folder, test, seeds)
+    show_coliee(table, as_json=as_json)
+
+    from gnn.comparison.coliee import coliee_page
+
+    write_page(out, lambda command: coliee_page(table, command))
+
+
+def show_recipe_tables(tables: "Sequence[RecipeTable]", *, as_json: bool = False) -> None:
+    """Print tables of recipes, or one JSON list of them."""
+    from gnn.comparison.markdown import cells, columns, title
+
+    if as_json:
+        say_json([table.as_json() for table in tables])
+        return
+    for one in tables:
+        table = Table(title=title(one), title_justify="left")
+        table.add_column("recipe", no_wrap=True)
+        for name in columns(one):
+            table.add_column(name, justify="right")
+        for row in one.rows:
+            table.add_row(row.name, *cells(row))
+        show(table)

@@ -1,0 +1,1 @@
+"""Recipes side by side on the same questions, over several seeds."""

@@ -1,0 +1,183 @@
+"""Recipes as what can be asked: one that is trained, or was, with every way of ranking by it."""
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gnn.model.subgraph import subgraph_edges
+from gnn.recipe import Recipe, RerankOptions
+from gnn.training.bm25_tuning import tuned_lexical
+from gnn.training.graph_reranker import fit_graph_reranker
+from gnn.training.train import Trainer, check_questions
+from gnn.versions.files import load_model, parameters_of, read_run
+from gnn.versions.identity import RecipeSplit, model_ids
+from gnn.versions.shared_folder import model_folder
+from gnn.workspace import Workspace
+from schema.errors import BadQuery
+from search.arrays import Scores
+from search.corpus.corpus import Corpus
+from search.modes import Mode
+from search.ranking.candidates import UNLEARNT
+from search.ranking.reranker import Reranker
+from search.ranking.tree_pooling import TreePooling
+from search.retrieval import Retriever
+from search.text.index import TextIndex
+from search.vectors.model import VectorModel
+
+WAYS: Mapping[str, str] = {
+    "alone": "the recipe's own list: embeddings, or the words of articles",
+    "fused": "with the words of articles and sections and the nearest training questions, not pooled",
+    "pooled": "fused, and pooled over the tree",
+    "shuffled": "fused, and pooled over groups of the same sizes drawn at random",
+    "served": "pooled, and reranked where the recipe has a reranker: the search of the service",
+}
+"""Ways of ranking by a recipe."""
+_SEED = 7
+Score = Callable[[str], Scores]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row that was asked for: a recipe, ranked by in one of `WAYS`."""
+
+    name: str
+    recipe: Recipe
+    way: str
+
+    @property
+    def measured_way(self) -> str:
+        """The way that its figures are of: without a reranker, what is served is what is pooled."""
+        reranks = self.recipe.rerank.rounds or self.recipe.method == "graph-reranker"
+        return self.way if self.way != "served" or reranks else "pooled"
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A recipe of one seed and one split, ready to be asked.
+
+    Attributes:
+        ways: the scores of all articles for a query, by way; without "served" where that is "pooled".
+        training_s: seconds of its training, the tuning of the fusion left out.
+        parameters: number of those that were learnt; trees do not count.
+    """
+
+    ways: Mapping[str, Score]
+    training_s: float
+    parameters: int
+
+
+def entry(name: str, load: Callable[[str], Recipe]) -> Entry:
+    """Return the row that ``RECIPE`` or ``RECIPE:WAY`` asks for.
+
+    Raises:
+        BadQuery: there is no such way.
+        BadSetting: there is no such recipe.
+    """
+    recipe, _, way = name.partition(":")
+    if way and way not in WAYS:
+        raise BadQuery(f"no way {way!r} to rank by a recipe; there are: {', '.join(WAYS)}")
+    return Entry(name, load(recipe), way or "served")
+
+
+def contender_id(workspace: Workspace, recipe: Recipe, split: str) -> str:
+    """Return the identifier of a recipe's version: the same law, questions, options and seed give the same one."""
+    return model_ids(recipe, workspace.index.key, workspace.questions)[RecipeSplit(recipe.name, split)]
+
+
+def seeds_of(recipe: Recipe, wanted: int) -> int:
+    """Return how many seeds of those wanted make a difference to a recipe."""
+    learns = recipe.method not in ("bm25", "bm25-tuned") and recipe.training.epochs > 0
+    return wanted if learns else 1
+
+
+def contender(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str] = tuple(WAYS)) -> Contender:
+    """Return a recipe ready to be asked, trained unless its version is on disk; nothing is written but features of the law.
+
+    Args:
+        ways: those that it will be asked in; where nothing is fused, no weights are tuned for it.
+
+    Raises:
+        BadSetting: there are no questions to train on, or to choose by.
+    """
+    if recipe.method in ("bm25", "bm25-tuned"):
+        return _lexical(trainer.workspace, recipe, split)
+    workspace = trainer.workspace
+    id = contender_id(workspace, recipe, split)
+    if model_folder(workspace.home, id).is_dir():
+        model = load_model(workspace.home, id, workspace.corpus, workspace.threads)
+        seconds, parameters = read_run(workspace.home, id)["training_s"], parameters_of(workspace.home, id)
+    else:
+        check_questions(recipe, workspace.questions, (split,))
+        if set(ways) == {"alone"}:
+            recipe = recipe.model_copy(update={"tune_fusion": False, "rerank": RerankOptions()})  # pyright: ignore[reportCallIssue]
+        made = trainer.version(recipe, split, id)
+        model, seconds, parameters = made.model(), made.trained.seconds, made.trained.parameters
+    found = Contender(_ways(workspace.index, model, Mode.VECTOR), seconds, parameters)
+    return _reranking(trainer, recipe, split, model, found) if recipe.method == "graph-reranker" else found
+
+
+def _reranking(trainer: Trainer, recipe: Recipe, split: str, model: VectorModel, found: Contender) -> Contender:
+    """Return a contender with the first candidates of its pooled ranking reranked over their subgraph, as it is served."""
+    began, workspace = time.monotonic(), trainer.workspace
+    examples = trainer.examples(recipe, split, model.weights, model.pooling)
+    edges = subgraph_edges(workspace.corpus, recipe.document.edges)
+    options, seed = recipe.graph_rerank, recipe.training.seed
+    threads, progress = workspace.threads, workspace.progress
+    reranker = fit_graph_reranker(examples, edges, options, seed=seed, threads=threads, progress=progress)
+    gathering = replace(model, reranker=Reranker(UNLEARNT, 1.0))
+    retriever = Retriever(workspace.index, gathering, max_query_characters=1 << 20)
+
+    def served(query: str) -> Scores:
+        ranking = retriever.rank(query)
+        return ranking.scores if ranking.reranked is None else reranker.reordered(ranking.scores, ranking.reranked.candidates)
+
+    seconds, parameters = found.training_s + time.monotonic() - began, found.parameters + reranker.parameters
+    return Contender({**found.ways, "served": served}, seconds, parameters)
+
+
+def _lexical(workspace: Workspace, recipe: Recipe, split: str) -> Contender:
+    """Return BM25 as it is set, or with k1 and b from development questions."""
+    began = time.monotonic()
+    index, parameters = workspace.index, 0
+    if recipe.method == "bm25-tuned":
+        check_questions(recipe, workspace.questions, (split,))
+        index, parameters = tuned_lexical(workspace, split), 4
+    seconds = time.monotonic() - began
+    return Contender(_ways(index, None, Mode.BM25), seconds if parameters else 0.0, parameters)
+
+
+def _ways(index: TextIndex, model: VectorModel | None, alone: Mode) -> dict[str, Score]:
+    """Return the ways of ranking by a model, or by words alone."""
+    plain, anyhow = (
+        Retriever(index, model, max_query_characters=1 << 20, reranks=False, pooling=pooling)
+        for pooling in (None, shuffled_pooling(index.corpus))
+    )
+
+    def by(retriever: Retriever, mode: Mode, *, pooled: bool = True) -> Score:
+        return lambda query: retriever.scores(query, mode, pooled=pooled)[0]
+
+    ways = {
+        "alone": by(plain, alone),
+        "fused": by(plain, Mode.HYBRID, pooled=False),
+        "pooled": by(plain, Mode.HYBRID),
+        "shuffled": by(anyhow, Mode.HYBRID),
+    }
+    if model is not None and model.reranker is not None:
+        ways["served"] = by(Retriever(index, model, max_query_characters=1 << 20), Mode.HYBRID)
+    return ways
+
+
+def shuffled_pooling(corpus: Corpus) -> TreePooling:
+    """Return pooling over groups of the same sizes whose members are drawn at random, from a fixed seed."""
+    draw = np.random.default_rng(_SEED)
+    citing, cited = corpus.cites.T
+    return TreePooling(
+        replace(
+            corpus,
+            article_parent=draw.permutation(corpus.article_parent),
+            stem=draw.permutation(corpus.stem),
+            cites=np.stack([citing, draw.permutation(cited)], axis=1),
+        )
+    )

@@ -1,0 +1,84 @@
+"""Tables of a comparison as a page of Markdown."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gnn.comparison.contenders import WAYS
+from gnn.comparison.tables import GAINS, RecipeTable, Row
+from search.evaluation import MEASURES
+
+FIGURES = ("training", "parameters", "ms a query")
+
+
+def columns(table: RecipeTable) -> list[str]:
+    """Return the names of the columns after that of the recipe."""
+    over = "the first row" if table.against == "first" else "the row above"
+    return [*MEASURES, *(f"{name} over {over}" for name in GAINS), *FIGURES]
+
+
+def cells(row: Row) -> list[str]:
+    """Return the figures of a row under `columns`: means, with deviations over seeds behind ±, and intervals in brackets."""
+    measures = [_with_deviation(row.means[name], row.deviations[name]) for name in MEASURES]
+    gains = [f"{row.gains[n].mean:+.1f} [{row.gains[n].low:.1f}, {row.gains[n].high:.1f}]" if row.gains else "" for n in GAINS]
+    training = f"{row.training_s / 60:.1f} min" if row.training_s else "–"
+    return [*measures, *gains, training, f"{row.parameters:,}" if row.parameters else "–", f"{row.query_ms:.1f}"]
+
+
+def title(table: RecipeTable) -> str:
+    """Return the title of a table."""
+    return f"{table.questions}: {table.n:,} {table.part} questions, {table.split} split, {table.asked}"
+
+
+def page(tables: Sequence[RecipeTable], command: str) -> str:
+    """Return the page: the command that wrote it, what its figures are, the tables, and what each recipe is."""
+    lines = [
+        "# Recipes compared",
+        "",
+        "Written by:",
+        "",
+        "```sh",
+        command,
+        "```",
+        "",
+        *_explained(tables),
+        *(line for table in tables for line in _table(table)),
+        "## The recipes",
+        "",
+        *(f"- `{name}`: {about}" for name, about in sorted({_recipe(row): row.about for row in tables[0].rows}.items())),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _with_deviation(mean: float, deviation: float | None) -> str:
+    return f"{mean:.1f}" if deviation is None else f"{mean:.1f} ± {deviation:.1f}"
+
+
+def _explained(tables: Sequence[RecipeTable]) -> Iterator[str]:
+    several = sorted({row.seeds for table in tables for row in table.rows if row.seeds > 1})
+    over = f"means over seeds of training with the standard deviation behind ± ({several[-1]} seeds)" if several else "one seed"
+    row = "first row" if tables[0].against == "first" else "row above"
+    yield f"Measures are in percent, {over}."
+    yield f"Differences from the {row} are in points, with a paired 95 % bootstrap interval over questions."
+    yield "Training is the mean of one, without the tuning of the fusion; parameters are those of the towers."
+    yield "The time of a query is the median, on the machine that measured."
+    yield ""
+    ways = [way for way in WAYS if way == "served" or any(row.name.endswith(f":{way}") for row in tables[0].rows)]
+    yield "A recipe alone is ranked by as it is served; behind a colon stands another way. " + " ".join(
+        f"*{way}*: {WAYS[way]}." for way in ways
+    )
+    yield ""
+
+
+def _table(table: RecipeTable) -> Iterator[str]:
+    yield f"## {title(table)}"
+    yield ""
+    names = ["recipe", *columns(table)]
+    yield f"| {' | '.join(names)} |"
+    yield f"|{'---|' * len(names)}"
+    for row in table.rows:
+        yield f"| {' | '.join([f'`{row.name}`', *cells(row)])} |"
+    yield ""
+
+
+def _recipe(row: Row) -> str:
+    return re.sub(rf":({'|'.join(WAYS)})$", "", row.name)

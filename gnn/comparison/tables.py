@@ -1,0 +1,191 @@
+"""Any recipes on the same questions: means and deviations over seeds, paired intervals, and what each costs."""
+
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gnn.comparison.contenders import Contender, Entry, Score, contender, contender_id, seeds_of
+from gnn.comparison.kept import Answers, Measured, keep, kept, kept_file
+from gnn.recipe import Recipe
+from gnn.training.distributed import alone
+from gnn.training.train import Trainer
+from gnn.workspace import Workspace
+from runtime.progress import Progress
+from schema.errors import BadQuery, NotReady
+from search.evaluation import MEASURES, Judged, all_ranks, measures_of, with_intervals
+from search.evaluation import Measured as Interval
+from search.questions import PARTS, TITLE, WITH_DESCRIPTION, judged, of_split
+
+GAINS = ("R@100", "MAP")
+"""Measures whose differences between rows have intervals."""
+AGAINST = ("first", "above")
+Asked = Mapping[str, Sequence[Judged]]
+"""Questions by the way of asking."""
+_PerQuestion = Mapping[str, npt.NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One recipe of a table, over its seeds.
+
+    Attributes:
+        means, deviations: of the measures over seeds, in percent; the deviation is None of one seed.
+        gains: differences from the row that it is held against, in points, with paired 95 % intervals over questions (each
+            question's measure is its mean over seeds); empty for the first row.
+        training_s: mean seconds of a training; query_ms: median milliseconds of a query.
+    """
+
+    name: str
+    about: str
+    seeds: int
+    means: Mapping[str, float]
+    deviations: Mapping[str, float | None]
+    gains: Mapping[str, Interval]
+    training_s: float
+    parameters: int
+    query_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeTable:
+    """Recipes on the questions of one part of one split, asked in one way.
+
+    Attributes:
+        against: the row that gains are over: the first, or the one above.
+    """
+
+    questions: str
+    split: str
+    part: str
+    asked: str
+    n: int
+    against: str
+    rows: Sequence[Row]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the table as an object, figures rounded to two places."""
+        return _rounded(asdict(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Rows and questions of a comparison.
+
+    Attributes:
+        entries: the rows, in their order.
+        splits: of the questions; seeds: trainings of each recipe; part: of the questions.
+        against: one of `AGAINST`.
+    """
+
+    entries: Sequence[Entry]
+    splits: Sequence[str]
+    seeds: int = 1
+    part: str = "test"
+    against: str = "first"
+
+
+def compare_recipes(workspace: Workspace, plan: Plan, source: str) -> Iterator[RecipeTable]:
+    """Yield one table for each split and each way of asking; what is not measured yet is trained and measured first.
+
+    Of a recipe that learns nothing from a seed, one seed is measured. Versions on disk are used as they are; none is written,
+    entered into the graph or made active. Measured rows are kept under ``home/comparisons``.
+
+    Raises:
+        BadQuery: there is no such part of the questions, or no such row to hold others against.
+        BadSetting: a recipe has no questions to train on.
+        NotReady: there are no questions to ask.
+        StorageFull: the disk is full; rows that were measured before stay.
+    """
+    if plan.part not in PARTS:
+        raise BadQuery(f"no part {plan.part!r} of the questions; there are: {', '.join(PARTS)}")
+    if plan.against not in AGAINST:
+        raise BadQuery(f"no row {plan.against!r} to hold others against; there are: {', '.join(AGAINST)}")
+    trainer = Trainer(workspace, alone())
+    for split in plan.splits:
+        chosen = of_split(workspace.questions, split, plan.part)
+        if not chosen:
+            raise NotReady(f"no {plan.part} questions of {source} in the {split} split: run `lexgraph ingest`")
+        ways = (WITH_DESCRIPTION, TITLE) if any(question.description for question in chosen) else (WITH_DESCRIPTION,)
+        asked = {way: judged(workspace.corpus, chosen, way) for way in ways}
+        runs: dict[str, list[Measured]] = {}
+        for one in plan.entries:
+            if one.recipe.key() not in runs:
+                wanted = {other.measured_way for other in plan.entries if other.recipe.key() == one.recipe.key()}
+                seeds = range(seeds_of(one.recipe, plan.seeds))
+                runs[one.recipe.key()] = [_run(trainer, one.recipe.seeded(n), split, sorted(wanted), asked) for n in seeds]
+        for way in ways:
+            rows = list(_rows(plan, runs, way))
+            yield RecipeTable(source, split, plan.part, way, len(chosen), plan.against, rows)
+
+
+def _run(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str], asked: Asked) -> Measured:
+    """Return a recipe of one seed by some ways of ranking, measured now where it was not before."""
+    workspace = trainer.workspace
+    file = kept_file(workspace.home, contender_id(workspace, recipe, split), asked)
+    before = kept(file)
+    if before is not None and before.answers.keys() >= set(ways):
+        return before
+    one = contender(trainer, recipe, split, ways)
+    measured = measure_contender(one, ways, asked, f"{recipe.name}, {split}", workspace.progress)
+    if before is not None:
+        measured = replace(measured, answers={**before.answers, **measured.answers})
+    keep(file, measured)
+    return measured
+
+
+def measure_contender(contender: Contender, ways: Collection[str], asked: Asked, label: str, progress: Progress) -> Measured:
+    """Return what some ways of ranking by a contender answer."""
+    answers: dict[str, dict[str, Answers]] = {}
+    for way in ways:
+        answers[way] = {
+            name: _answers(contender.ways[way], queries, f"{label}, {way}", progress) for name, queries in asked.items()
+        }
+    return Measured(contender.training_s, contender.parameters, answers)
+
+
+def _answers(score: Score, queries: Sequence[Judged], label: str, progress: Progress) -> Answers:
+    times: list[float] = []
+
+    def timed(query: str) -> npt.NDArray[np.float32]:
+        began = time.perf_counter()
+        scores = score(query)
+        times.append(time.perf_counter() - began)
+        return scores
+
+    ranks = all_ranks(timed, queries, progress=progress, label=label)
+    return Answers(ranks, 1000 * float(np.median(times)))
+
+
+def _rows(plan: Plan, runs: Mapping[str, Sequence[Measured]], asked: str) -> Iterator[Row]:
+    held: _PerQuestion | None = None
+    for one in plan.entries:
+        measured = runs[one.recipe.key()]
+        answers = [run.answers[one.measured_way][asked] for run in measured]
+        by_seed = [measures_of(answer.ranks) for answer in answers]
+        per_question = {name: np.mean([seed[name] for seed in by_seed], axis=0) for name in MEASURES}
+        of_seeds = {name: [100 * float(seed[name].mean()) for seed in by_seed] for name in MEASURES}
+        yield Row(
+            name=one.name,
+            about=" ".join(one.recipe.description.split()),
+            seeds=len(measured),
+            means={name: float(np.mean(values)) for name, values in of_seeds.items()},
+            deviations={n: float(np.std(values, ddof=1)) if len(values) > 1 else None for n, values in of_seeds.items()},
+            gains={} if held is None else with_intervals({name: per_question[name] - held[name] for name in GAINS}),
+            training_s=float(np.mean([run.training_s for run in measured])),
+            parameters=measured[0].parameters,
+            query_ms=float(np.median([answer.query_ms for answer in answers])),
+        )
+        if held is None or plan.against == "above":
+            held = per_question
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 2)
+    if isinstance(value, dict):
+        return {name: _rounded(inner) for name, inner in value.items()}
+    return [_rounded(inner) for inner in value] if isinstance(value, list | tuple) else value

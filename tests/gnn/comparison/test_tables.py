@@ -1,0 +1,210 @@
+"""Recipes compared over seeds: rows, intervals, what is kept, and that nothing that serves is touched."""
+
+import json
+import shutil
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cypher.engines.ladybug import open_graph
+from cypher.export.dump import canonical_dump
+from gnn.comparison import contenders, tables
+from gnn.comparison.contenders import WAYS, entry
+from gnn.comparison.kept import FOLDER
+from gnn.comparison.markdown import page
+from gnn.comparison.tables import GAINS, Plan, RecipeTable, compare_recipes
+from gnn.recipe import Recipe, load_recipe
+from gnn.training.bm25_tuning import tuned_lexical
+from gnn.training.train import Trainer
+from gnn.versions.files import parameters_of
+from gnn.versions.identity import model_ids
+from schema.errors import BadQuery, BadSetting, NotReady
+from search.evaluation import MEASURES, measure, measures_of, ranks_of
+from search.modes import Mode
+from search.questions import TITLE, WITH_DESCRIPTION, judged, of_split
+from search.retrieval import Retriever
+from tests.gnn.conftest import workspace_on
+from tests.support.commands import Lexgraph, recipe_file
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Recipe:
+    return load_recipe(str(recipe_file(tmp_path, "small")))
+
+
+def compared(home: Path, recipe: Recipe, *names: str, seeds: int = 1, against: str = "first") -> list[RecipeTable]:
+    with open_graph(home) as graph:
+        entries = [entry(name, lambda of: recipe if of == "small" else load_recipe(of)) for name in names]
+        plan = Plan(entries, ("random",), seeds, against=against)
+        return list(compare_recipes(workspace_on(home, graph), plan, "service-public"))
+
+
+def test_each_way_of_asking_has_a_table_and_each_entry_a_row(own_home: Path, recipe: Recipe) -> None:
+    found = compared(own_home, recipe, "bm25:alone", "small:alone", "small", seeds=3)
+    assert [(table.split, table.asked, table.n) for table in found] == [("random", WITH_DESCRIPTION, 6), ("random", TITLE, 6)]
+    for table in found:
+        assert [(row.name, row.seeds) for row in table.rows] == [("bm25:alone", 1), ("small:alone", 3), ("small", 3)]
+        first, alone, _ = table.rows
+        assert set(first.means) == set(MEASURES)
+        assert first.deviations["MAP"] is None
+        assert first.gains == {}
+        for name in GAINS:
+            assert alone.gains[name].mean == pytest.approx(alone.means[name] - first.means[name])
+            assert alone.gains[name].low <= alone.gains[name].mean <= alone.gains[name].high
+    assert max(row.deviations["MAP"] or 0 for table in found for row in table.rows) > 0, "seeds train other models"
+
+
+def test_gains_over_the_row_above_are_those_over_the_row_above(own_home: Path, recipe: Recipe) -> None:
+    table, _ = compared(own_home, recipe, "bm25:alone", "small:alone", "small", against="above")
+    assert table.rows[2].gains["MAP"].mean == pytest.approx(table.rows[2].means["MAP"] - table.rows[1].means["MAP"])
+
+
+def test_a_row_has_the_measures_of_its_way_of_ranking(own_home: Path, recipe: Recipe) -> None:
+    table, _ = compared(own_home, recipe, "small:alone", "small:fused", "small:pooled")
+    with open_graph(own_home) as graph:
+        workspace = workspace_on(own_home, graph)
+        asked = judged(workspace.corpus, of_split(workspace.questions, "random", "test"))
+        retriever = Retriever(workspace.index, Trainer(workspace, tables.alone()).version(recipe, "random", "").model())
+        for row, (mode, pooled) in zip(table.rows, ((Mode.VECTOR, True), (Mode.HYBRID, False), (Mode.HYBRID, True)), strict=True):
+            ranks = [ranks_of(retriever.scores(q.query, mode, pooled=pooled)[0], q.relevant) for q in asked]
+            assert row.means == pytest.approx({name: 100 * value.mean() for name, value in measures_of(ranks).items()})
+
+
+def test_what_was_measured_is_not_trained_again(own_home: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = compared(own_home, recipe, "small", seeds=2)
+    rows = sorted((own_home / FOLDER).iterdir())
+    assert len(rows) == 2
+    rows[1].unlink()  # as if the run had been killed before the second seed
+    trained: list[int] = []
+    real = contenders.contender
+
+    def counted(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str]) -> contenders.Contender:
+        trained.append(recipe.training.seed)
+        return real(trainer, recipe, split, ways)
+
+    monkeypatch.setattr(tables, "contender", counted)
+    again = compared(own_home, recipe, "small", seeds=2)
+    assert len(trained) == 1
+    assert [table.rows[0].means for table in again] == [table.rows[0].means for table in first]
+    again = compared(own_home, recipe, "small", "small:alone", seeds=2)
+    assert len(trained) == 3, "another way of ranking is measured of every seed"
+    assert [table.rows[0].means for table in again] == [table.rows[0].means for table in first]
+
+
+def test_nothing_that_serves_is_touched(own_home: Path, recipe: Recipe) -> None:
+    def state() -> Iterator[str]:
+        with open_graph(own_home) as graph:
+            yield from canonical_dump(graph)
+        yield from sorted(str(path) for path in own_home.rglob("*") if (own_home / FOLDER) not in (path, *path.parents))
+
+    Lexgraph.over(own_home).do("train", "--recipe", recipe.folder / "small.toml")
+    before = list(state())
+    compared(own_home, recipe, "small", seeds=2)
+    assert list(state()) == before
+
+
+def test_a_version_on_disk_is_asked_as_it_is(own_home: Path, recipe: Recipe) -> None:
+    fresh = compared(own_home, recipe, "small:alone", "small")
+    shutil.rmtree(own_home / FOLDER)
+    Lexgraph.over(own_home).do("train", "--recipe", recipe.folder / "small.toml")
+    stored = compared(own_home, recipe, "small:alone", "small")
+    for one, other in zip(fresh, stored, strict=True):
+        assert [row.means for row in one.rows] == [row.means for row in other.rows]
+        assert [row.parameters for row in one.rows] == [row.parameters for row in other.rows]
+    with open_graph(own_home) as graph:
+        workspace = workspace_on(own_home, graph)
+        (id,) = model_ids(recipe, workspace.index.key, workspace.questions).values()
+    assert parameters_of(own_home, id) == fresh[0].rows[0].parameters > 100
+
+
+def test_a_seed_is_that_of_the_recipes_which_it_starts_from_too(tmp_path: Path) -> None:
+    recipe_file(tmp_path, "first", seed=3)
+    (tmp_path / "second.toml").write_text('base = "first"\n[training]\nstart = "first"\n', "utf-8")
+    plain = load_recipe(str(tmp_path / "second.toml"))
+    other = plain.seeded(2)
+    assert plain.seeded(0) is plain
+    assert (other.training.seed, other.other("first").training.seed, plain.other("first").training.seed) == (5, 5, 3)
+    assert len({tuple(model_ids(plain.seeded(n), "", []).values()) for n in range(4)}) == 4
+
+
+def test_the_verb_prints_and_writes_its_tables(own_home: Path, recipe: Recipe, tmp_path: Path) -> None:
+    run = Lexgraph.over(own_home)
+    file = tmp_path / "results" / "page.md"
+    small = str(recipe.folder / "small.toml")
+    assert "small.toml:alone" in run.do("compare", "bm25", f"{small}:alone", "--seeds", 2, "--out", file)
+    shown = json.loads(run.do("compare", "bm25", f"{small}:alone", "--seeds", 2, "--json"))
+    assert [row["seeds"] for row in shown[0]["rows"]] == [1, 2]
+    text = file.read_text("utf-8")
+    assert f"| {shown[0]['rows'][0]['means']['MAP']:.1f} |" in text
+    assert "± " in text
+    assert "with the standard deviation behind ± (2 seeds)" in text
+
+
+def test_a_page_tells_each_way_that_it_uses(own_home: Path, recipe: Recipe) -> None:
+    text = page(compared(own_home, recipe, "small:alone", "small"), "lexgraph compare small:alone small")
+    assert f"*alone*: {WAYS['alone']}." in text
+    assert WAYS["fused"] not in text
+
+
+def test_a_row_that_cannot_be_is_told(own_home: Path, recipe: Recipe) -> None:
+    with pytest.raises(BadQuery, match="no way 'best' to rank by a recipe; there are: alone, fused, pooled, shuffled, served"):
+        entry("small:best", load_recipe)
+    with pytest.raises(BadQuery, match="no row 'last'"):
+        compared(own_home, recipe, "small", against="last")
+    run = Lexgraph.over(own_home)
+    assert "no part 'exam'" in run("compare", "bm25", "--split", "exam").err
+    assert "no recipe 'nothing'" in run("compare", "nothing").err
+    ended = run("compare", "bm25", "--questions", "nobody")
+    assert "no test questions of nobody in the random split" in ended.err
+    assert ended.code == NotReady.exit_code
+    other = recipe.folder / "other.toml"
+    other.write_text('base = "small"\nsplits = ["by-dossier"]\n', "utf-8")
+    assert "these recipes have no split of the questions in common" in run("compare", recipe.folder / "small.toml", other).err
+    ended = run("train", "--recipe", "bm25-tuned")
+    assert "recipe bm25-tuned gives no model that serves: `lexgraph compare bm25-tuned` measures it" in ended.err
+    assert ended.code == BadSetting.exit_code
+
+
+def test_k1_and_b_are_those_that_development_questions_like_best(own_home: Path) -> None:
+    with open_graph(own_home) as graph:
+        workspace = workspace_on(own_home, graph)
+        questions = judged(workspace.corpus, of_split(workspace.questions, "random", "development"))
+
+        def quality(index: object) -> float:
+            retriever = Retriever(index, None)  # type: ignore[arg-type]
+            rows = [measure(ranks_of(retriever.scores(q.query, Mode.BM25)[0], q.relevant)) for q in questions]
+            return float(np.mean([row["R@100"] + row["MAP"] for row in rows]))
+
+        assert quality(tuned_lexical(workspace, "random")) >= quality(workspace.index)
+
+
+def test_each_seed_starts_from_the_model_of_its_own_seed(own_home: Path, tmp_path: Path) -> None:
+    recipe_file(tmp_path, "first")
+    (tmp_path / "second.toml").write_text('base = "first"\n[training]\nstart = "first"\nlearning_rate = 1e-9\n', "utf-8")
+    second = load_recipe(str(tmp_path / "second.toml"))
+    with open_graph(own_home) as graph:
+        trainer = Trainer(workspace_on(own_home, graph), tables.alone())
+        for seed in (0, 1):
+            one, first = second.seeded(seed), second.seeded(seed).other("first")
+            started, own = (trainer.version(recipe, "random", "").trained.state for recipe in (one, first))
+            np.testing.assert_allclose(started["query.first.weight"], own["query.first.weight"], atol=1e-6)
+
+
+def test_a_graph_reranker_orders_the_candidates_of_the_search_anew(own_home: Path, recipe: Recipe, tmp_path: Path) -> None:
+    text = (recipe.folder / "small.toml").read_text("utf-8")
+    path = tmp_path / "reranking.toml"
+    path.write_text(f'method = "graph-reranker"\n{text}\n[graph_rerank]\nlearning_rate = 0.05\nepochs = 10\n', "utf-8")
+    with open_graph(own_home) as graph:
+        reranking = load_recipe(str(path))
+        trainer = Trainer(workspace_on(own_home, graph), tables.alone())
+        found = contenders.contender(trainer, reranking, "random")
+        plain = contenders.contender(trainer, recipe, "random")
+        query = "Combien pèse une baguette ?"
+        pooled, served = found.ways["pooled"](query), found.ways["served"](query)
+        assert contenders.Entry("", reranking, "served").measured_way == "served"
+    np.testing.assert_array_equal(pooled, plain.ways["pooled"](query))
+    np.testing.assert_array_equal(np.sort(served), np.sort(pooled))
+    assert not np.array_equal(served, pooled)
+    assert found.parameters > plain.parameters
