@@ -75,7 +75,8 @@ def test_a_search_on_a_day_finds_it_under_the_number_of_that_day(home: Path, gra
 
 
 def test_the_day_of_the_reform_is_a_change_of_the_code(graph: EmbeddedGraph) -> None:
-    changes = {change.number: change for change in changes_between(graph, CIVIL, date(2016, 9, 30), date(2016, 10, 1))}
-    assert (changes["1382"].kind, changes["1382"].renumbered_to) == ("renumbered", f"{CIVIL}/1240")
-    assert changes["1240"].renumbered_to == ""
-    assert len(changes) > 300, "the law of obligations was written anew"
+    changes = changes_between(graph, CIVIL, date(2016, 9, 30), date(2016, 10, 1))
+    told = {(change.number, change.kind, change.renumbered_to) for change in changes}
+    assert told >= {("1382", "renumbered", f"{CIVIL}/1240"), ("1382", "new", "")}
+    assert {to for number, _, to in told if number == "1240"} == {""}
+    assert len(told) > 300, "the law of obligations was written anew"

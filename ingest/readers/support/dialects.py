@@ -29,6 +29,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _ENUMERATION = re.compile(r"(?:[IVXLC]{1,7}|\d{1,3}(?:[-.]\d{1,2})?°?|[A-Z])(?:[- ][\w°]{1,12}){0,2}[ \u00a0]?[:\u2013] \S")
+_ANNEX = re.compile(r"annexes?\b", re.IGNORECASE)
 _OF_ANOTHER = re.compile(r"\s+d(?:u|e la|e l['’]|es)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
@@ -155,9 +156,10 @@ class Dialects:
         if begins is None:
             bare = inline(line.decode("utf-8", "replace"))[0].strip(_QUOTES)
             article = self.jurisdiction.article.match(bare)
-            number = NUMBER.match(bare[article.end() :]) if article else None
-            begins = bool(number and article and not _OF_ANOTHER.match(bare[article.end() + number.end() :]))
-            begins = self._lines[line] = line.startswith(b"#") or begins
+            rest = bare[article.end() :] if article else ""
+            number = NUMBER.match(rest)
+            is_own = bool(number and not _OF_ANOTHER.match(rest[number.end() :])) or bool(_ANNEX.match(rest))
+            begins = self._lines[line] = line.startswith(b"#") or is_own
         return begins
 
     def _block(self, text: str, marked: bool) -> Block:

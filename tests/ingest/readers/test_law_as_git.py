@@ -278,6 +278,16 @@ def test_an_article_of_another_act_that_is_reproduced_is_a_part_of_the_text(tmp_
     assert [number for number, _ in table(tmp_path, date(1804, 3, 21))] == ["1", "10"]
 
 
+def test_an_annex_that_is_an_article_is_one_in_both_dialects(tmp_path: Path) -> None:
+    states = [
+        (day, dialect(day, OVEN, [("10", BAKER), ("Annexe 1", MILL)]))
+        for day, dialect in (("1804-03-21", flat), ("2020-01-01", marked))
+    ]
+    loaded(tmp_path, write_repository(tmp_path / "law", [Commit(*state) for state in states]))
+    assert [number for number, _ in table(tmp_path, date(1804, 3, 21))] == ["1", "10", "Annexe 1"]
+    assert (article(tmp_path, "10")["valid_from"], wordings(tmp_path, "10")) == (date(1804, 3, 21), [])
+
+
 def test_a_commit_without_a_day_is_named_and_the_rest_is_loaded(tmp_path: Path) -> None:
     repository = write_repository(tmp_path / "law")
     (repository / FILE).write_text(flat("", "Le four banal ferme.", [("20", BAKER)]), encoding="utf-8")
