@@ -7,7 +7,7 @@ get a new snapshot; the old one is closed when the last request (and the last th
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cypher.engines.open import open_store
-from cypher.graph import Graph, Store
+from cypher.graph import Graph, Row, Store
 from cypher.origins import origins
+from runtime.bounded_cache import BoundedCache
 from schema.errors import LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.records import Origin
 from schema.settings import Settings
@@ -41,7 +42,34 @@ Stamp = object
 GRAPH = "graph"
 """Name of what an answer can lack beside `search.retrieval.TEXT` and `VECTORS`: what only the graph has."""
 _LOG = logging.getLogger(__name__)
+_REMEMBERED_LETTERS = 16_000_000
+"""Letters of the rows that a snapshot remembers, most of a byte each: about ten thousand articles of a French code."""
+_ROW_LETTERS = 1_000
+"""What a row takes beside its texts, in letters."""
 _UNREADABLE = "the newest law cannot be opened: see the log of this server"
+
+
+class Remembered:
+    """Rows of named statements by identifier, those that were read last; of a graph that may change, none.
+
+    Args:
+        graph: where they are read.
+        letters: of all that are remembered.
+    """
+
+    def __init__(self, graph: Graph, letters: int = _REMEMBERED_LETTERS) -> None:
+        self._frozen = graph.frozen
+        self._kept: BoundedCache[tuple[str, str], Sequence[Row]] = BoundedCache(letters)
+
+    def get(self, statement: str, id: str) -> Sequence[Row] | None:
+        """Return the rows that a statement gave for an identifier; None where they are not remembered."""
+        return self._kept.get((statement, id)) if self._frozen else None
+
+    def put(self, statement: str, id: str, rows: Sequence[Row]) -> None:
+        """Remember all rows that a statement gives for an identifier, none as well."""
+        if self._frozen:
+            letters = sum(len(value) for row in rows for value in row.values() if isinstance(value, str))
+            self._kept.put((statement, id), rows, letters + _ROW_LETTERS * max(len(rows), 1))
 
 
 class _Uses:
@@ -78,6 +106,11 @@ class Snapshot:
     def model_id(self) -> str | None:
         """Identifier of the active model version."""
         return self.retriever.model.id if self.retriever.model else None
+
+    @cached_property
+    def remembered(self) -> Remembered:
+        """Rows that requests have read: they are gone with the snapshot."""
+        return Remembered(self.graph)
 
     @cached_property
     def similar_acts(self) -> SimilarActs:
@@ -151,7 +184,7 @@ def open_snapshot(settings: Settings, store: Store, load_model: LoadModel, serve
         retriever = Retriever(index, model, max_query_characters=settings.max_query_characters, reranks=settings.rerank)
         snapshot = Snapshot(graph, retriever, stamp, settings.home)
         # Made now and not by the first requests, which would each make them at the same time.
-        _ = index.corpus.article_position, index.corpus.section_position
+        _ = index.corpus.article_position, index.corpus.section_position, snapshot.remembered
         retriever.understanding.open()
         return snapshot
     except BaseException:

@@ -1,5 +1,6 @@
 """Acts, sections and articles as GraphQL shows them, and the connections between them."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import date
 from enum import Enum
@@ -392,7 +393,7 @@ async def _contents(reading: Reading, act: str, id: str, on: date | None, page: 
 
 
 async def _relations(
-    reading: Reading, field: list[str], rows: list[Row], types: list[RelationType] | None, page: tuple[int, str | None]
+    reading: Reading, field: list[str], rows: Sequence[Row], types: list[RelationType] | None, page: tuple[int, str | None]
 ) -> Connection[Relation]:
     """Return a page, ``first`` and ``after``, of what one act does to another."""
     window = Window.of([*field, types], *page, reading.settings.max_page)
@@ -414,7 +415,7 @@ async def _relations(
     return connection(shown, relations, len(wanted))
 
 
-async def _renumberings(reading: Reading, rows: list[Row]) -> list[Renumbering]:
+async def _renumberings(reading: Reading, rows: Sequence[Row]) -> list[Renumbering]:
     articles = await nodes_of(reading, [row["other"] for row in rows])
     return [
         Renumbering(node=article, on=row["on"], similarity=row["similarity"])

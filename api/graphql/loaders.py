@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from datetime import date
 
 from strawberry.dataloader import DataLoader
@@ -16,7 +16,7 @@ from schema.settings import Settings
 from search.in_time.act_on_day import ActOnDay
 from search.text.snippets import Snippet
 
-Grouped = Mapping[str, list[Row]]
+Grouped = Mapping[str, Sequence[Row]]
 
 
 class GraphWaves:
@@ -60,21 +60,29 @@ class GraphWaves:
             self._running = None
 
     def _answer(self, statement: str, key: str, ids: list[str]) -> Grouped:
-        grouped: dict[str, list[Row]] = defaultdict(list)
-        for row in self._rows(self._snapshot, statement, ids):
-            grouped[row[key]].append(row)
-        return grouped
-
-    def _rows(self, snapshot: Snapshot, statement: str, ids: list[str]) -> list[Row]:
+        remembered = self._snapshot.remembered
+        found = {id: rows for id in ids if (rows := remembered.get(statement, id)) is not None}
+        missing = [id for id in ids if id not in found]
+        if not missing:
+            return found
         try:
-            return snapshot.graph.rows(statement, ids=ids)
+            read = _grouped(self._snapshot.graph.rows(statement, ids=missing), key)
+            for id in missing:
+                remembered.put(statement, id, read.get(id, ()))
         except (ServerUnavailable, QueryTimeout) as away:
             try:
-                rows = rows_without_graph(snapshot.retriever.index, statement, ids)
+                read = _grouped(rows_without_graph(self._snapshot.retriever.index, statement, missing), key)
             except (ServerUnavailable, QueryTimeout, NotReady) as also:
                 raise ServerUnavailable(f"{away}; {also}") from None
             self._lost.add(GRAPH)
-            return rows
+        return {**found, **read}
+
+
+def _grouped(rows: Iterable[Row], key: str) -> Grouped:
+    grouped: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row[key]].append(row)
+    return grouped
 
 
 class Reading:
@@ -96,17 +104,17 @@ class Reading:
         self.acts_on_days: dict[tuple[str, date], ActOnDay] = {}
         waves = GraphWaves(snapshot, self.lost)
 
-        def every(statement: str, key: str = "id") -> DataLoader[str, list[Row]]:
-            async def load(ids: list[str]) -> list[list[Row]]:
+        def every(statement: str, key: str = "id") -> DataLoader[str, Sequence[Row]]:
+            async def load(ids: list[str]) -> list[Sequence[Row]]:
                 grouped = await waves.rows(statement, ids, key)
-                return [grouped.get(id, []) for id in ids]
+                return [grouped.get(id, ()) for id in ids]
 
             return DataLoader(load)
 
         def single(statement: str) -> DataLoader[str, Row | None]:
             async def load(ids: list[str]) -> list[Row | None]:
                 grouped = await waves.rows(statement, ids)
-                return [{**grouped[id][0], "parent_id": snapshot.corpus.parent(id)} if id in grouped else None for id in ids]
+                return [{**grouped[id][0], "parent_id": snapshot.corpus.parent(id)} if grouped.get(id) else None for id in ids]
 
             return DataLoader(load)
 
