@@ -19,6 +19,7 @@ from api.graphql.wordings import Wording, wording_of_day
 from schema.filter import Filter
 from schema.wordings import TextOfDay
 from search.acts.similar import MOST_ACTS, SimilarAct
+from search.in_time.article_on_day import path_on_day
 from search.modes import Mode
 from search.query.understanding import Understood
 from search.ranking.hits import Hit
@@ -145,7 +146,7 @@ class SearchEdge:
     async def path(self, info: Info) -> list[Node]:
         """The act and the sections above the article, from the act down: those that it stood in on the filter's day."""
         corpus = info.context.snapshot.corpus
-        act, *sections = corpus.path_ids(corpus.parent_on(corpus.article_position[self.node.id], self.day))
+        act, *sections = path_on_day(corpus, corpus.article_position[self.node.id], self.day)
         rows = await info.context.sections.load_many(sections)
         above = [section_of(section_on_day(row, self.day)) for row in rows if row is not None]
         return [act_of(await info.context.acts.load(act)), *above]
