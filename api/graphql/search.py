@@ -9,8 +9,9 @@ from typing import Any
 import strawberry
 from strawberry.dataloader import DataLoader
 
+from api.graphql.arguments import Info
 from api.graphql.described import graphql_field, graphql_input, graphql_type
-from api.graphql.law import Act, Article, Info, Node, act_of, article_of, section_of
+from api.graphql.law import Act, Article, Node, act_of, article_of, section_of
 from api.graphql.limits import Budget
 from api.graphql.loaders import Reading
 from api.graphql.on_day import section_on_day
