@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import date
+from functools import cache
 
 import strawberry
 
 from api.graphql.arguments import After, Day, First, Info, OnDay
 from api.graphql.citations import CitationEdge, CitesOutsideConnection, citations_into, known_citations, outside_citations
 from api.graphql.described import graphql_field, graphql_interface, graphql_type
-from api.graphql.loaders import Reading, gone
+from api.graphql.loaders import Reading, awaited, gone
 from api.graphql.on_day import act_on_day, present_below, rows_on_day
 from api.graphql.pagination import DEFAULT_PAGE, Connection, Edge, PageInfo, Window, connection
 from api.graphql.relations import RelationType, RelationTypes, effects_of, effects_on
@@ -44,9 +45,10 @@ class Provision(Node, Dated):
     parent_id: strawberry.Private[str]
 
     @graphql_field
-    async def act(self, info: Info) -> "Act":
+    def act(self, info: Info) -> "Act":
         """The act that this is a part of."""
-        return act_of(await info.context.acts.load(self.act_id))
+        row = info.context.at_hand("acts_by_id", self.act_id)
+        return awaited(_act(info.context, self.act_id)) if row is None else act_of(row)
 
     @graphql_field
     async def parent(self, info: Info) -> Node:
@@ -288,6 +290,10 @@ def act_of(row: Row | None) -> Act:
     return Act(**_values(Act, row, {}))
 
 
+async def _act(reading: Reading, id: str) -> Act:
+    return act_of(await reading.acts.load(id))
+
+
 def section_of(row: Row | None) -> Section:
     """Return the section of a row of the graph."""
     return Section(**_values(Section, row, {}))
@@ -304,9 +310,14 @@ def _values(kind: type, row: Row | None, own: Row) -> Row:
     """Return the fields of a type from the properties of a row: an empty text is null, but for what every node has."""
     if row is None:
         raise gone()
-    names = [field.name for field in fields(kind)]
+    names = _names(kind)
     read = {name: row[name] if name in _NEVER_NULL else row[name] or None for name in names if name in row}
     return read | {name: [] for name in ("subjects",) if name in names and not read[name]} | own
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 async def _url(reading: Reading, node: Node) -> str | None:

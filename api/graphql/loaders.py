@@ -4,6 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from datetime import date
+from typing import TypeVar, cast
 
 from strawberry.dataloader import DataLoader
 
@@ -16,6 +17,7 @@ from schema.settings import Settings
 from search.in_time.act_on_day import ActOnDay
 from search.text.snippets import Snippet
 
+_Value = TypeVar("_Value")
 Grouped = Mapping[str, Sequence[Row]]
 
 
@@ -131,8 +133,20 @@ class Reading:
         self.relations = every("relations_of_acts", "act")
         self.related_by = every("relations_into")
 
-    def highlights(self, query: str) -> DataLoader[str, Snippet | None]:
+    def at_hand(self, statement: str, id: str) -> Row | None:
+        """Return the one row of an identifier where it need not be waited for; None where it must be loaded."""
+        rows = self.snapshot.remembered.get(statement, id)
+        return {**rows[0], "parent_id": self.snapshot.corpus.parent(id)} if rows else None
+
+    async def articles_of(self, ids: list[str]) -> list[Row | None]:
+        """Return the rows of articles; None for those that a server's graph has lost."""
+        rows = [self.at_hand("articles_by_id", id) for id in ids]
+        return await self.articles.load_many(ids) if None in rows else rows
+
+    def highlights(self, query: str) -> DataLoader[str, Snippet | None] | None:
         """Return a loader of passages as the text index marked them; None where it leaves that to others."""
+        if not self.snapshot.retriever.index.lexical.marks:
+            return None
 
         async def load(ids: list[str]) -> list[Snippet | None]:
             passages = self.snapshot.retriever.highlights(query, ids)
@@ -161,6 +175,14 @@ class Reading:
         corpus = self.snapshot.corpus
         position = corpus.section_position.get(parent_id)
         return [parent_id] if position is None else corpus.path_ids(position)
+
+
+def awaited(value: Awaitable[_Value]) -> _Value:
+    """Return what is still to come in the place of what it will be: GraphQL waits for it.
+
+    A resolver that gives what is at hand at once, and only else something to wait for, costs a tenth of one that always waits.
+    """
+    return cast(_Value, value)
 
 
 def gone() -> NotReady:

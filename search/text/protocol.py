@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from schema.filter import Filter
 from search.arrays import Scores
@@ -33,6 +33,11 @@ class Lexical(Protocol):
         """
         ...
 
+    @property
+    def marks(self) -> bool:
+        """True where `highlights` gives any passages."""
+        ...
+
     def highlights(self, query: str, ids: Sequence[str]) -> dict[str, Snippet]:
         """Return passages with the words that matched, where the index analyses in a way of its own; else none."""
         ...
@@ -59,6 +64,7 @@ class EmbeddedLexical:
     sections: Bm25Index
     group: Ints
     languages: tuple[str, ...]
+    marks: ClassVar[bool] = False
 
     def lists(self, query: str, filter: Filter, *, sections: bool = True) -> dict[str, Scores]:
         """Return the lists "bm25" and "section" of a query, of all articles whatever the filter."""

@@ -56,6 +56,7 @@ def test_a_text_index_that_analyses_in_its_own_way_marks_its_words(client: TestC
         return {ids[0]: Snippet("Les baguettes.", ((4, 13),))}
 
     monkeypatch.setattr(EmbeddedLexical, "highlights", highlights)
+    monkeypatch.setattr(EmbeddedLexical, "marks", True)
     edges = ask(client, '{ search(query: " pain ", first: 2) { edges { snippet { text words } } } }')["search"]["edges"]
     assert edges[0]["snippet"] == {"text": "Les baguettes.", "words": ["baguettes"]}
     assert "pain" in edges[1]["snippet"]["words"], "what it says nothing of is marked here"
