@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from schema.filter import Filter
 from search.arrays import Scores
@@ -64,7 +64,11 @@ class EmbeddedLexical:
     sections: Bm25Index
     group: Ints
     languages: tuple[str, ...]
-    marks: ClassVar[bool] = False
+
+    @property
+    def marks(self) -> bool:
+        """False: `search.text.snippets.snippet` analyses as this index does."""
+        return False
 
     def lists(self, query: str, filter: Filter, *, sections: bool = True) -> dict[str, Scores]:
         """Return the lists "bm25" and "section" of a query, of all articles whatever the filter."""
