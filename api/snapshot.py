@@ -5,6 +5,7 @@ get a new snapshot; the old one is closed when the last request (and the last th
 """
 
 import asyncio
+import gc
 import logging
 import threading
 from collections.abc import Callable, Generator, Sequence
@@ -192,6 +193,17 @@ def open_snapshot(settings: Settings, store: Store, load_model: LoadModel, serve
         raise
 
 
+def _settle() -> None:
+    """Leave what a snapshot is made of out of garbage collection, until the next one comes.
+
+    It is many objects that live as long as the snapshot: to walk over them all stops every thread for 40 ms (four French codes),
+    and answers make enough objects for that to happen every few seconds.
+    """
+    gc.unfreeze()  # of the snapshot before, which may be garbage by now
+    gc.collect()
+    gc.freeze()
+
+
 class SnapshotHolder:
     """Holds the current snapshot and exchanges it for that of a newer release."""
 
@@ -207,6 +219,7 @@ class SnapshotHolder:
         self._away: dict[str, str] = {}
         self._origins: list[Origin] = []
         self._closed = False
+        self._settled = True
 
     @property
     def reason(self) -> str | None:
@@ -255,6 +268,9 @@ class SnapshotHolder:
                 return False
             try:
                 if current is not None and not self._newer(current):
+                    if not self._settled:  # requests that held the old release have ended since
+                        self._settled = True
+                        _settle()
                     self._note(self._text_lags(current))
                     return False
                 fresh = open_snapshot(self._settings, self._store, self._load_model, self._text)
@@ -274,6 +290,9 @@ class SnapshotHolder:
                 self._origins = origins(fresh.graph)
             if old is not None:
                 old.retire()
+                self._settled = False
+            old = current = None
+            _settle()
             _LOG.info("serving the law %s, model %s", fresh.corpus.sha256[:12], fresh.model_id or "none")
             return True
 
