@@ -44,7 +44,7 @@ GRAPH = "graph"
 """Name of what an answer can lack beside `search.retrieval.TEXT` and `VECTORS`: what only the graph has."""
 _LOG = logging.getLogger(__name__)
 _REMEMBERED_LETTERS = 16_000_000
-"""Letters of the rows that a snapshot remembers, most of a byte each: about ten thousand articles of a French code."""
+"""Letters of the rows that a snapshot remembers, most of a byte each: about nine thousand articles of a French code."""
 _ROW_LETTERS = 1_000
 """What a row takes beside its texts, in letters."""
 _UNREADABLE = "the newest law cannot be opened: see the log of this server"

