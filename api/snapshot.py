@@ -5,9 +5,10 @@ get a new snapshot; the old one is closed when the last request (and the last th
 """
 
 import asyncio
+import gc
 import logging
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cypher.engines.open import open_store
-from cypher.graph import Graph, Store
+from cypher.graph import Graph, Row, Store
 from cypher.origins import origins
+from runtime.bounded_cache import BoundedCache
 from schema.errors import LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.records import Origin
 from schema.settings import Settings
@@ -41,7 +43,34 @@ Stamp = object
 GRAPH = "graph"
 """Name of what an answer can lack beside `search.retrieval.TEXT` and `VECTORS`: what only the graph has."""
 _LOG = logging.getLogger(__name__)
+_REMEMBERED_LETTERS = 16_000_000
+"""Letters of the rows that a snapshot remembers, most of a byte each: about nine thousand articles of a French code."""
+_ROW_LETTERS = 1_000
+"""What a row takes beside its texts, in letters."""
 _UNREADABLE = "the newest law cannot be opened: see the log of this server"
+
+
+class Remembered:
+    """Rows of named statements by identifier, those that were read last; of a graph that may change, none.
+
+    Args:
+        graph: where they are read.
+        letters: of all that are remembered.
+    """
+
+    def __init__(self, graph: Graph, letters: int = _REMEMBERED_LETTERS) -> None:
+        self._frozen = graph.frozen
+        self._kept: BoundedCache[tuple[str, str], Sequence[Row]] = BoundedCache(letters)
+
+    def get(self, statement: str, id: str) -> Sequence[Row] | None:
+        """Return the rows that a statement gave for an identifier; None where they are not remembered."""
+        return self._kept.get((statement, id)) if self._frozen else None
+
+    def put(self, statement: str, id: str, rows: Sequence[Row]) -> None:
+        """Remember all rows that a statement gives for an identifier, none as well."""
+        if self._frozen:
+            letters = sum(len(value) for row in rows for value in row.values() if isinstance(value, str))
+            self._kept.put((statement, id), rows, letters + _ROW_LETTERS * max(len(rows), 1))
 
 
 class _Uses:
@@ -78,6 +107,11 @@ class Snapshot:
     def model_id(self) -> str | None:
         """Identifier of the active model version."""
         return self.retriever.model.id if self.retriever.model else None
+
+    @cached_property
+    def remembered(self) -> Remembered:
+        """Rows that requests have read: they are gone with the snapshot."""
+        return Remembered(self.graph)
 
     @cached_property
     def similar_acts(self) -> SimilarActs:
@@ -151,12 +185,23 @@ def open_snapshot(settings: Settings, store: Store, load_model: LoadModel, serve
         retriever = Retriever(index, model, max_query_characters=settings.max_query_characters, reranks=settings.rerank)
         snapshot = Snapshot(graph, retriever, stamp, settings.home)
         # Made now and not by the first requests, which would each make them at the same time.
-        _ = index.corpus.article_position, index.corpus.section_position
+        _ = index.corpus.article_position, index.corpus.section_position, snapshot.remembered
         retriever.understanding.open()
         return snapshot
     except BaseException:
         graph.close()
         raise
+
+
+def _settle() -> None:
+    """Leave what a snapshot is made of out of garbage collection, until the next one comes.
+
+    It is many objects that live as long as the snapshot: to walk over them all stops every thread for 40 ms (four French codes),
+    and answers make enough objects for that to happen every few seconds.
+    """
+    gc.unfreeze()  # of the snapshot before, which may be garbage by now
+    gc.collect()
+    gc.freeze()
 
 
 class SnapshotHolder:
@@ -174,6 +219,7 @@ class SnapshotHolder:
         self._away: dict[str, str] = {}
         self._origins: list[Origin] = []
         self._closed = False
+        self._settled = True
 
     @property
     def reason(self) -> str | None:
@@ -222,6 +268,9 @@ class SnapshotHolder:
                 return False
             try:
                 if current is not None and not self._newer(current):
+                    if not self._settled:  # requests that held the old release have ended since
+                        self._settled = True
+                        _settle()
                     self._note(self._text_lags(current))
                     return False
                 fresh = open_snapshot(self._settings, self._store, self._load_model, self._text)
@@ -241,6 +290,9 @@ class SnapshotHolder:
                 self._origins = origins(fresh.graph)
             if old is not None:
                 old.retire()
+                self._settled = False
+            old = current = None
+            _settle()
             _LOG.info("serving the law %s, model %s", fresh.corpus.sha256[:12], fresh.model_id or "none")
             return True
 

@@ -20,7 +20,7 @@ from cypher.engines.ladybug import open_graph
 from cypher.graph import Graph, Row
 from schema.errors import NotReady
 from schema.filter import Filter
-from schema.wordings import TextOfDay, text_of_day
+from search.in_time.article_on_day import ArticleOnDay
 from search.modes import Mode
 from search.ranking.hits import Hits
 from search.retrieval import Retriever
@@ -153,13 +153,7 @@ class Texts:
     def shown(self, article: str, day: date | None) -> str | None:
         """Return the text that is shown of an article; None where that of the day is not known."""
         row, others = self._articles[article], self._wordings[article]
-        if day is None:
-            return row["text"]
-        dated = [((w["valid_from"], w["valid_to"]), w["text"] or "") for w in others]
-        state, place = text_of_day(day, (row["valid_from"], row["valid_to"]), dated)
-        if state is TextOfDay.SAME:
-            return row["text"]
-        return others[place]["text"] if state is TextOfDay.OTHER and place is not None else None
+        return row["text"] if day is None else ArticleOnDay.of(row, others, day).text
 
 
 def _texts(graph: Graph, asked: Sequence[InTime]) -> Texts:

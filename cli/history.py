@@ -13,7 +13,8 @@ from cli.output import out, say
 from cli.pages import NUMBERED, day_in_words, in_force
 from cypher.graph import Graph, Row
 from schema.errors import BadQuery, NotFound
-from schema.wordings import Days, TextOfDay, is_outside, text_of_day
+from schema.wordings import Days, TextOfDay, is_outside
+from search.in_time.article_on_day import ArticleOnDay
 from search.in_time.changes import changes_between, wordings_of
 from search.in_time.difference import difference
 
@@ -86,15 +87,14 @@ def difference_of(graph: Graph, name: Named, start: date, end: date) -> Found:
 
 
 def _text_on(day: date, article: Row, others: Sequence[Row], known: Days) -> str:
-    days = [((row["valid_from"], row["valid_to"]), row["text"] or "") for row in others]
-    state, place = text_of_day(day, (article["valid_from"], article["valid_to"]), days, known)
-    if state is TextOfDay.OUTSIDE:
+    stood = ArticleOnDay.of(article, others, day, known)
+    if stood.state is TextOfDay.OUTSIDE:
         raise BadQuery(outside(day, known))
-    if state is TextOfDay.NONE:
+    if stood.state is TextOfDay.NONE:
         raise NotFound(localised("article {number} was not in force on {day}", number=article["number"], day=day))
-    if state is TextOfDay.UNKNOWN:
+    if stood.text is None:
         raise NotFound(localised("the wording of article {number} on {day} is not known", number=article["number"], day=day))
-    return article["text"] if place is None else others[place]["text"]
+    return stood.text
 
 
 def outside(day: date, known: Days) -> str:

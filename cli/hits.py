@@ -15,9 +15,10 @@ from schema.errors import BadQuery
 from schema.filter import Filter
 from schema.publishers import article_url
 from schema.records import Act
-from schema.wordings import Days, TextOfDay, text_of_day, value_on
+from schema.wordings import Days, is_outside
 from search.acts.similar import SimilarActs
 from search.acts.views import open_act_texts
+from search.in_time.article_on_day import ArticleOnDay, heading_on_day, path_on_day
 from search.modes import Mode
 from search.ranking.hits import Hit
 from search.retrieval import LOST, Retriever
@@ -68,7 +69,7 @@ def described_search(
 def _outside_in_time(graph: Graph, day: date) -> list[str]:
     """Return what is said of a day on which the law of no act is loaded."""
     known: list[Days] = [(row["known_from"], row["known_to"]) for row in graph.rows("acts")]
-    if any(text_of_day(day, (None, None), (), span)[0] is not TextOfDay.OUTSIDE for span in known):
+    if not all(is_outside(day, span) for span in known):
         return []
     starts, ends = ([day for day in days if day] for days in zip(*known, strict=True))
     return [outside_in_time(day, (min(starts), max(ends)))]
@@ -97,7 +98,7 @@ def described_hits(graph: Graph, retriever: Retriever, hits: Sequence[Hit], quer
     corpus = retriever.index.corpus
     passages = retriever.highlights(query, [hit.id for hit in hits])
     articles: dict[str, Row] = {row["id"]: row for row in graph.rows("articles_by_id", ids=[hit.id for hit in hits])}
-    paths = {hit.id: corpus.path_ids(corpus.parent_on(hit.position, hit.day)) for hit in hits}
+    paths = {hit.id: path_on_day(corpus, hit.position, hit.day) for hit in hits}
     sections = sorted({section for path in paths.values() for section in path[1:]})
     headings = {row["id"]: row for row in graph.rows("sections_by_id", ids=sections)} if sections else {}
     acts = {row["id"]: row for row in graph.rows("acts_by_id", ids=sorted({path[0] for path in paths.values()}))}
@@ -108,9 +109,10 @@ def described_hits(graph: Graph, retriever: Retriever, hits: Sequence[Hit], quer
     for rank, hit in enumerate(hits, 1):
         row, others = articles[hit.id], wordings.get(hit.id, [])
         act, *above = paths[hit.id]
-        state, text, days = _on_day(hit.day, row, others)
-        own = passages.get(hit.id) if text == row["text"] else None
-        shown = own or snippet(text, query, row["language"])
+        stood = None if hit.day is None else ArticleOnDay.of(row, others, hit.day)
+        wording = row if stood is None else stood.shown
+        own = passages.get(hit.id) if wording["text"] == row["text"] else None
+        shown = own or snippet(wording["text"], query, row["language"])
         described.append(
             {
                 "rank": rank,
@@ -119,34 +121,18 @@ def described_hits(graph: Graph, retriever: Retriever, hits: Sequence[Hit], quer
                 "score": hit.score,
                 "act": act,
                 "section": paths[hit.id][-1],
-                "path": [acts[act]["title"], *(_heading(headings[section], hit.day) for section in above)],
+                "path": [acts[act]["title"], *(heading_on_day(headings[section], hit.day) for section in above)],
                 "url": article_url(acts[act], row, others),
                 "snippet": shown.text,
                 "marks": [list(mark) for mark in shown.marks],
                 "matched": list(shown.words),
                 "places": {name: {"rank": place.rank, "score": place.score} for name, place in hit.places.items()},
                 **({} if hit.move is None else {"moved": asdict(hit.move)}),
-                **days,
-                **({} if hit.day is None else {"on": hit.day, "text_of_day": state}),
+                **{name: wording[name] for name in ("valid_from", "valid_to")},
+                **({} if stood is None else {"on": stood.day, "text_of_day": stood.state.value}),
             }
         )
     return described
-
-
-def _heading(section: Row, day: date | None) -> str:
-    """Return the heading that a section bore on a day."""
-    return (value_on(day, section["stays"] or ()) if day else None) or section["heading"]
-
-
-def _on_day(day: date | None, article: Row, wordings: Sequence[Row]) -> tuple[str, str, Row]:
-    """Return how the text that is shown of an article stands to that of a day, the text, and the days that it was in force."""
-    shown, state = article, None
-    if day is not None:
-        others = [((w["valid_from"], w["valid_to"]), w["text"] or "") for w in wordings]
-        state, place = text_of_day(day, (article["valid_from"], article["valid_to"]), others)
-        shown = wordings[place] if state is TextOfDay.OTHER and place is not None else article
-    days = {name: shown[name] for name in ("valid_from", "valid_to")}
-    return "" if state is None else state.value, shown["text"], days
 
 
 def described_acts(home: Path, graph: Graph, law: str, act: str, **only: Any) -> list[dict[str, Any]]:

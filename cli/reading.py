@@ -11,9 +11,10 @@ from cli.named import BY_ID, Named
 from cypher.graph import Graph, Row
 from schema.errors import NotFound
 from schema.publishers import act_url, article_url, outside_url, section_url, wording_url
-from schema.wordings import Days, TextOfDay, text_of_day
+from schema.wordings import Days, TextOfDay
 from search.corpus.corpus import Corpus
 from search.in_time.act_on_day import ActOnDay
+from search.in_time.article_on_day import ArticleOnDay
 
 Page = dict[str, Any]
 _NEIGHBOURS = {"previous": -1, "next": 1}
@@ -56,26 +57,21 @@ def on_day(day: date, article: Row, wordings: Sequence[Row], page: Mapping[str, 
     Args:
         known: first and last day whose law the source of the act has.
     """
-    others = [((w["valid_from"], w["valid_to"]), w["text"] or "") for w in wordings]
-    state, place = text_of_day(day, (article["valid_from"], article["valid_to"]), others, known)
-    told: Page = {"on": day, "text_of_day": state.value}
-    if state in (TextOfDay.NONE, TextOfDay.OUTSIDE):
-        told |= {"known_from": known[0], "known_to": known[1], **_beside_in_time(day, article, wordings)}
-    if state is TextOfDay.SAME:
+    stood = ArticleOnDay.of(article, wordings, day, known)
+    told: Page = {"on": day, "text_of_day": stood.state.value}
+    if stood.state in (TextOfDay.NONE, TextOfDay.OUTSIDE):
+        told |= {"known_from": known[0], "known_to": known[1]}
+        told |= {"wording_before": _days(stood.before), "wording_after": _days(stood.after)}
+    if stood.state is TextOfDay.SAME:
         return told
     days: Page = {"status": None, "valid_from": None, "valid_to": None, "url": None}
-    if place is not None:
-        days = {key: page["wordings"][place][key] for key in days}
-    return told | days | {"text": wordings[place]["text"] if place is not None and state is TextOfDay.OTHER else None}
+    if stood.place is not None:
+        days = {key: page["wordings"][stood.place][key] for key in days}
+    return told | days | {"text": stood.text}
 
 
-def _beside_in_time(day: date, article: Row, wordings: Sequence[Row]) -> Page:
-    """Return the days of the wordings before and after a day on which none was in force."""
-    days = [{name: row[name] for name in ("valid_from", "valid_to")} for row in (article, *wordings)]
-    days.sort(key=lambda run: (run["valid_from"] or date.min, run["valid_to"] or date.max))
-    earlier = [run for run in days if run["valid_to"] and run["valid_to"] <= day]
-    later = [run for run in days if run["valid_from"] and run["valid_from"] > day]
-    return {"wording_before": earlier[-1] if earlier else None, "wording_after": later[0] if later else None}
+def _days(wording: Row | None) -> Page | None:
+    return None if wording is None else {name: wording[name] for name in ("valid_from", "valid_to")}
 
 
 def _around_on_day(graph: Graph, act: Row, id: str, day: date, page: Page) -> Page:

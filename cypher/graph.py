@@ -42,6 +42,8 @@ class Graph(Statements, Protocol):
     """Whose bodies of the statements it runs: ladybug or neo4j."""
     writers: ClassVar[int]
     """How many transactions that write may be under way at once."""
+    frozen: ClassVar[bool]
+    """True where a reader keeps the release that it opened; a server's graph is one for all, and may change or be away."""
 
     def described(self) -> str:
         """Return name and version of what keeps the graph."""

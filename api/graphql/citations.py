@@ -5,6 +5,7 @@ import strawberry
 from api.graphql.described import graphql_type
 from api.graphql.loaders import Reading
 from api.graphql.pagination import PageInfo, Window
+from cypher.graph import Row
 from schema.publishers import outside_url
 
 _OUTSIDE = ("text", "start", "end", "kind", "target", "target_kind")
@@ -49,3 +50,15 @@ async def outside_citations(reading: Reading, id: str, first: int, after: str | 
         for cursor, row in page.items
     ]
     return CitesOutsideConnection(edges=edges, page_info=page.info, total_count=len(rows))
+
+
+async def known_citations(reading: Reading, article: str) -> list[Row]:
+    """Return the citations of an article that name what this release has, in the order of the text."""
+    return [row for row in await reading.cites.load(article) if reading.knows(row["other"])]
+
+
+async def citations_into(reading: Reading, id: str) -> list[Row]:
+    """Return the citations of an article, a section or an act by articles of this release, in reading order."""
+    place = reading.snapshot.corpus.article_position
+    known = [row for row in await reading.cited_by.load(id) if row["other"] in place]
+    return sorted(known, key=lambda row: (place[row["other"]], row["start"]))

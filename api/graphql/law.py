@@ -1,28 +1,24 @@
 """Acts, sections and articles as GraphQL shows them, and the connections between them."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import date
-from enum import Enum
-from typing import Annotated
+from functools import cache
 
 import strawberry
 
-from api.graphql.citations import CitationEdge, CitesOutsideConnection, outside_citations
+from api.graphql.arguments import After, Day, First, Info, OnDay
+from api.graphql.citations import CitationEdge, CitesOutsideConnection, citations_into, known_citations, outside_citations
 from api.graphql.described import graphql_field, graphql_interface, graphql_type
-from api.graphql.loaders import Reading, gone
-from api.graphql.on_day import act_on_day, present_of, rows_on_day
+from api.graphql.loaders import Reading, awaited, gone
+from api.graphql.on_day import act_on_day, present_below, rows_on_day
 from api.graphql.pagination import DEFAULT_PAGE, Connection, Edge, PageInfo, Window, connection
+from api.graphql.relations import RelationType, RelationTypes, effects_of, effects_on
 from api.graphql.wordings import Dated, Wording, WordingOfDay, all_wordings, oldest_first, wording_of_day
 from cypher.graph import Row
 from schema.labels import UNCITED
 from schema.publishers import act_url, article_url, section_url
 from search.in_time.act_on_day import ActOnDay, Part
-
-Info = strawberry.Info[Reading, None]
-First = Annotated[int, strawberry.argument(description="Length of the page, from 1 to the server's limit.")]
-After = Annotated[str | None, strawberry.argument(description="`endCursor` of the page before.")]
-Day = Annotated[date, strawberry.argument(description="The day, as ISO 8601: `2020-01-31`.")]
-OnDay = Annotated[date | None, strawberry.argument(description="As of this day; of the present law where it is left out.")]
 
 
 @graphql_interface
@@ -49,9 +45,10 @@ class Provision(Node, Dated):
     parent_id: strawberry.Private[str]
 
     @graphql_field
-    async def act(self, info: Info) -> "Act":
+    def act(self, info: Info) -> "Act":
         """The act that this is a part of."""
-        return act_of(await info.context.acts.load(self.act_id))
+        row = info.context.at_hand("acts_by_id", self.act_id)
+        return awaited(_act(info.context, self.act_id)) if row is None else act_of(row)
 
     @graphql_field
     async def parent(self, info: Info) -> Node:
@@ -109,17 +106,6 @@ class CitedByConnection:
     total_count: int
 
 
-@strawberry.enum(description="What one act does to another.")
-class RelationType(Enum):
-    """An effect of one act on another."""
-
-    TRANSPOSES = "TRANSPOSES"
-    AMENDS = "AMENDS"
-    REPEALS = "REPEALS"
-    CONSOLIDATES = "CONSOLIDATES"
-    CITES = "CITES"
-
-
 @graphql_type
 class Relation:
     """An effect of one act on another."""
@@ -151,9 +137,6 @@ class HistoryConnection:
     renumbered_to: list[Renumbering] = strawberry.field(description="To which its text went.")
 
 
-_Types = Annotated[list[RelationType] | None, strawberry.argument(description="Only these; all where it is left out.")]
-
-
 @graphql_type
 class Act(Node, Dated):
     """A code, a statute, a decree, a directive."""
@@ -175,19 +158,19 @@ class Act(Node, Dated):
 
     @graphql_field
     async def relations(
-        self, info: Info, types: _Types = None, first: First = DEFAULT_PAGE, after: After = None
+        self, info: Info, types: RelationTypes = None, first: First = DEFAULT_PAGE, after: After = None
     ) -> Connection[Relation]:
         """Effects of this act on others that the graph holds."""
-        rows = [row | {"other": row["target"]} for row in await info.context.relations.load(self.id)]
-        return await _relations(info.context, ["relations", self.id], rows, types, (first, after))
+        window = Window.of(["relations", self.id, types], first, after, info.context.settings.max_page)
+        return await _relations(info.context, window, await effects_of(info.context, self.id, types))
 
     @graphql_field
     async def related_by(
-        self, info: Info, types: _Types = None, first: First = DEFAULT_PAGE, after: After = None
+        self, info: Info, types: RelationTypes = None, first: First = DEFAULT_PAGE, after: After = None
     ) -> Connection[Relation]:
         """Effects of others on this act: they transpose, amend, repeal it."""
-        rows = await info.context.related_by.load(self.id)
-        return await _relations(info.context, ["relatedBy", self.id], rows, types, (first, after))
+        window = Window.of(["relatedBy", self.id, types], first, after, info.context.settings.max_page)
+        return await _relations(info.context, window, await effects_on(info.context, self.id, types))
 
     @graphql_field
     async def cited_by(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> CitedByConnection:
@@ -281,7 +264,7 @@ class Article(Provision):
         """Citations of this article that the graph holds, in the order of its text."""
         reading = info.context
         window = Window.of(["cites", self.id], first, after, reading.settings.max_page)
-        rows = [row for row in await reading.cites.load(self.id) if reading.knows(row["other"])]
+        rows = await known_citations(reading, self.id)
         page = window.page_of_all(rows)
         targets = await nodes_of(reading, [row["other"] for _, row in page.items])
         edges = [
@@ -307,6 +290,10 @@ def act_of(row: Row | None) -> Act:
     return Act(**_values(Act, row, {}))
 
 
+async def _act(reading: Reading, id: str) -> Act:
+    return act_of(await reading.acts.load(id))
+
+
 def section_of(row: Row | None) -> Section:
     """Return the section of a row of the graph."""
     return Section(**_values(Section, row, {}))
@@ -323,9 +310,14 @@ def _values(kind: type, row: Row | None, own: Row) -> Row:
     """Return the fields of a type from the properties of a row: an empty text is null, but for what every node has."""
     if row is None:
         raise gone()
-    names = [field.name for field in fields(kind)]
+    names = _names(kind)
     read = {name: row[name] if name in _NEVER_NULL else row[name] or None for name in names if name in row}
     return read | {name: [] for name in ("subjects",) if name in names and not read[name]} | own
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 async def _url(reading: Reading, node: Node) -> str | None:
@@ -391,13 +383,9 @@ async def _contents(reading: Reading, act: str, id: str, on: date | None, page: 
     return connection(shown, await _of_day(reading, stood, [part for _, part in shown.items]), len(parts))
 
 
-async def _relations(
-    reading: Reading, field: list[str], rows: list[Row], types: list[RelationType] | None, page: tuple[int, str | None]
-) -> Connection[Relation]:
-    """Return a page, ``first`` and ``after``, of what one act does to another."""
-    window = Window.of([*field, types], *page, reading.settings.max_page)
-    wanted = [row for row in rows if (types is None or RelationType(row["type"]) in types) and reading.knows(row["other"])]
-    shown = window.page_of_all(wanted)
+async def _relations(reading: Reading, window: Window, rows: Sequence[Row]) -> Connection[Relation]:
+    """Return a page of what one act does to another."""
+    shown = window.page_of_all(rows)
     acts = await nodes_of(reading, [row["other"] for _, row in shown.items])
     relations = [
         Relation(
@@ -411,10 +399,10 @@ async def _relations(
         else None
         for (_, row), act in zip(shown.items, acts, strict=True)
     ]
-    return connection(shown, relations, len(wanted))
+    return connection(shown, relations, len(rows))
 
 
-async def _renumberings(reading: Reading, rows: list[Row]) -> list[Renumbering]:
+async def _renumberings(reading: Reading, rows: Sequence[Row]) -> list[Renumbering]:
     articles = await nodes_of(reading, [row["other"] for row in rows])
     return [
         Renumbering(node=article, on=row["on"], similarity=row["similarity"])
@@ -426,8 +414,7 @@ async def _renumberings(reading: Reading, rows: list[Row]) -> list[Renumbering]:
 async def _provisions(reading: Reading, field: list[str], parent: str, first: int, after: str | None) -> Connection[Provision]:
     """Return a page of what stands in a section or act, without the one whose neighbours are asked for."""
     window = Window.of(field, first, after, reading.settings.max_page)
-    ids = [row["id"] for row in await reading.contents.load(parent) if reading.knows(row["id"]) and row["id"] != field[-1]]
-    ids = await present_of(reading, ids, await reading.acts.load(reading.path(parent)[0]))
+    ids = await present_below(reading, parent, without=field[-1])
     page = window.page_of_all(ids)
     nodes = await nodes_of(reading, [id for _, id in page.items])
     return connection(page, [node if isinstance(node, Provision) else None for node in nodes], len(ids))
@@ -435,9 +422,7 @@ async def _provisions(reading: Reading, field: list[str], parent: str, first: in
 
 async def _cited_by(reading: Reading, id: str, first: int, after: str | None) -> CitedByConnection:
     window = Window.of(["citedBy", id], first, after, reading.settings.max_page)
-    place = reading.snapshot.corpus.article_position
-    known = [row for row in await reading.cited_by.load(id) if row["other"] in place]
-    rows = sorted(known, key=lambda row: (place[row["other"]], row["start"]))
+    rows = await citations_into(reading, id)
     page = window.page_of_all(rows)
     articles = await nodes_of(reading, [row["other"] for _, row in page.items])
     edges = [

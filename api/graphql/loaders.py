@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from datetime import date
+from typing import TypeVar, cast
 
 from strawberry.dataloader import DataLoader
 
@@ -16,7 +17,8 @@ from schema.settings import Settings
 from search.in_time.act_on_day import ActOnDay
 from search.text.snippets import Snippet
 
-Grouped = Mapping[str, list[Row]]
+_Value = TypeVar("_Value")
+Grouped = Mapping[str, Sequence[Row]]
 
 
 class GraphWaves:
@@ -60,21 +62,29 @@ class GraphWaves:
             self._running = None
 
     def _answer(self, statement: str, key: str, ids: list[str]) -> Grouped:
-        grouped: dict[str, list[Row]] = defaultdict(list)
-        for row in self._rows(self._snapshot, statement, ids):
-            grouped[row[key]].append(row)
-        return grouped
-
-    def _rows(self, snapshot: Snapshot, statement: str, ids: list[str]) -> list[Row]:
+        remembered = self._snapshot.remembered
+        found = {id: rows for id in ids if (rows := remembered.get(statement, id)) is not None}
+        missing = [id for id in ids if id not in found]
+        if not missing:
+            return found
         try:
-            return snapshot.graph.rows(statement, ids=ids)
+            read = _grouped(self._snapshot.graph.rows(statement, ids=missing), key)
+            for id in missing:
+                remembered.put(statement, id, read.get(id, ()))
         except (ServerUnavailable, QueryTimeout) as away:
             try:
-                rows = rows_without_graph(snapshot.retriever.index, statement, ids)
+                read = _grouped(rows_without_graph(self._snapshot.retriever.index, statement, missing), key)
             except (ServerUnavailable, QueryTimeout, NotReady) as also:
                 raise ServerUnavailable(f"{away}; {also}") from None
             self._lost.add(GRAPH)
-            return rows
+        return {**found, **read}
+
+
+def _grouped(rows: Iterable[Row], key: str) -> Grouped:
+    grouped: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row[key]].append(row)
+    return grouped
 
 
 class Reading:
@@ -96,17 +106,17 @@ class Reading:
         self.acts_on_days: dict[tuple[str, date], ActOnDay] = {}
         waves = GraphWaves(snapshot, self.lost)
 
-        def every(statement: str, key: str = "id") -> DataLoader[str, list[Row]]:
-            async def load(ids: list[str]) -> list[list[Row]]:
+        def every(statement: str, key: str = "id") -> DataLoader[str, Sequence[Row]]:
+            async def load(ids: list[str]) -> list[Sequence[Row]]:
                 grouped = await waves.rows(statement, ids, key)
-                return [grouped.get(id, []) for id in ids]
+                return [grouped.get(id, ()) for id in ids]
 
             return DataLoader(load)
 
         def single(statement: str) -> DataLoader[str, Row | None]:
             async def load(ids: list[str]) -> list[Row | None]:
                 grouped = await waves.rows(statement, ids)
-                return [{**grouped[id][0], "parent_id": snapshot.corpus.parent(id)} if id in grouped else None for id in ids]
+                return [{**grouped[id][0], "parent_id": snapshot.corpus.parent(id)} if grouped.get(id) else None for id in ids]
 
             return DataLoader(load)
 
@@ -123,8 +133,20 @@ class Reading:
         self.relations = every("relations_of_acts", "act")
         self.related_by = every("relations_into")
 
-    def highlights(self, query: str) -> DataLoader[str, Snippet | None]:
+    def at_hand(self, statement: str, id: str) -> Row | None:
+        """Return the one row of an identifier where it need not be waited for; None where it must be loaded."""
+        rows = self.snapshot.remembered.get(statement, id)
+        return {**rows[0], "parent_id": self.snapshot.corpus.parent(id)} if rows else None
+
+    async def articles_of(self, ids: list[str]) -> list[Row | None]:
+        """Return the rows of articles; None for those that a server's graph has lost."""
+        rows = [self.at_hand("articles_by_id", id) for id in ids]
+        return await self.articles.load_many(ids) if None in rows else rows
+
+    def highlights(self, query: str) -> DataLoader[str, Snippet | None] | None:
         """Return a loader of passages as the text index marked them; None where it leaves that to others."""
+        if not self.snapshot.retriever.index.lexical.marks:
+            return None
 
         async def load(ids: list[str]) -> list[Snippet | None]:
             passages = self.snapshot.retriever.highlights(query, ids)
@@ -153,6 +175,15 @@ class Reading:
         corpus = self.snapshot.corpus
         position = corpus.section_position.get(parent_id)
         return [parent_id] if position is None else corpus.path_ids(position)
+
+
+def awaited(value: Awaitable[_Value]) -> _Value:
+    """Return what is still to come in the place of what it will be: GraphQL waits for it.
+
+    A resolver that gives at once what is at hand, and only else something to wait for, spares a task: twenty of them on a page
+    of ten hits are a quarter of what GraphQL costs.
+    """
+    return cast(_Value, value)
 
 
 def gone() -> NotReady:

@@ -79,10 +79,12 @@ def section_on_day(row: Row, day: date | None) -> Row:
     return row | {"heading": stay.value, "valid_from": stay.start, "valid_to": stay.end}
 
 
-async def present_of(reading: Reading, ids: Sequence[str], act: Row | None) -> list[str]:
-    """Return those of the sections and articles of an act that are in its present law."""
+async def present_below(reading: Reading, parent: str, *, without: str) -> list[str]:
+    """Return the sections and articles of the present law directly in a section or act, in order, but for one."""
+    ids = [row["id"] for row in await reading.contents.load(parent) if reading.knows(row["id"]) and row["id"] != without]
+    act = await reading.acts.load(reading.path(parent)[0])
     if act is None or not act["known_from"]:
-        return list(ids)
+        return ids
     corpus, day = reading.snapshot.corpus, act["updated"]
     sections = [id for id in ids if id not in corpus.article_position]
     rows = {row["id"]: row for row in await reading.sections.load_many(sections) if row is not None}

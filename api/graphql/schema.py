@@ -1,7 +1,6 @@
 """The GraphQL schema."""
 
 import logging
-from datetime import date
 from typing import Annotated, Any
 
 import strawberry
@@ -10,10 +9,11 @@ from graphql.validation import MaxIntrospectionDepthRule
 from strawberry.extensions import AddValidationRules, MaxTokensLimiter, SchemaExtension
 from strawberry.types.execution import ExecutionContext, ExecutionResult, PreExecutionError
 
+from api.graphql.arguments import After, First, From, Info, Number, To
 from api.graphql.changes import ChangeConnection, changes_of
 from api.graphql.described import graphql_field, graphql_type
 from api.graphql.errors import cause, coded
-from api.graphql.law import Act, After, Article, First, Info, Node, Section, act_of, article_of, node_of
+from api.graphql.law import Act, Article, Node, Section, act_of, article_of, node_of
 from api.graphql.limits import KnownDocuments, Limits, MeasuredExecution, SelectionLimiter
 from api.graphql.loaders import Reading
 from api.graphql.pagination import DEFAULT_PAGE, Connection, Window, connection
@@ -25,9 +25,6 @@ from schema.errors import LexgraphError, NotFound
 from search.modes import Mode
 
 _LOG = logging.getLogger(__name__)
-From = Annotated[date, strawberry.argument(name="from", description="The earlier day, as ISO 8601: `2015-01-01`.")]
-To = Annotated[date, strawberry.argument(name="to", description="The later day.")]
-Number = Annotated[str, strawberry.argument(description='As it is cited: "L. 1234-9" and "L1234-9" are the same.')]
 
 
 @graphql_type

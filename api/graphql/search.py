@@ -9,16 +9,18 @@ from typing import Any
 import strawberry
 from strawberry.dataloader import DataLoader
 
+from api.graphql.arguments import Info
 from api.graphql.described import graphql_field, graphql_input, graphql_type
-from api.graphql.law import Act, Article, Info, Node, act_of, article_of, section_of
+from api.graphql.law import Act, Article, Node, act_of, article_of, section_of
 from api.graphql.limits import Budget
-from api.graphql.loaders import Reading
+from api.graphql.loaders import Reading, awaited
 from api.graphql.on_day import section_on_day
 from api.graphql.pagination import PageInfo, Window
 from api.graphql.wordings import Wording, wording_of_day
 from schema.filter import Filter
 from schema.wordings import TextOfDay
 from search.acts.similar import MOST_ACTS, SimilarAct
+from search.in_time.article_on_day import path_on_day
 from search.modes import Mode
 from search.query.understanding import Understood
 from search.ranking.hits import Hit
@@ -118,7 +120,7 @@ class SearchEdge:
     move: Move | None = strawberry.field(description="By reranking; null where nothing was reranked.")
     query: strawberry.Private[str]
     day: strawberry.Private[date | None]
-    highlights: strawberry.Private[DataLoader[str, Passage | None]]
+    highlights: strawberry.Private[DataLoader[str, Passage | None] | None]
     budget: strawberry.Private[Budget]
 
     @graphql_field
@@ -145,7 +147,7 @@ class SearchEdge:
     async def path(self, info: Info) -> list[Node]:
         """The act and the sections above the article, from the act down: those that it stood in on the filter's day."""
         corpus = info.context.snapshot.corpus
-        act, *sections = corpus.path_ids(corpus.parent_on(corpus.article_position[self.node.id], self.day))
+        act, *sections = path_on_day(corpus, corpus.article_position[self.node.id], self.day)
         rows = await info.context.sections.load_many(sections)
         above = [section_of(section_on_day(row, self.day)) for row in rows if row is not None]
         return [act_of(await info.context.acts.load(act)), *above]
@@ -156,15 +158,25 @@ class SearchEdge:
         return self.node if found is None or found.text is None else found
 
     @graphql_field
-    async def snippet(self, info: Info) -> Snippet | None:
+    def snippet(self, info: Info) -> Snippet | None:
         """Passage that shows why the article answers: of the text of the filter's day, where that is known."""
-        text, language = (await self._shown(info.context)).text, self.node.language
-        found = await self.highlights.load(self.node.id) if text == self.node.text else None
+        if self.day is None and self.highlights is None:
+            return self._snippet(self.node.text, None)
+        return awaited(self._marked(info.context))
+
+    async def _marked(self, reading: Reading) -> Snippet | None:
+        """Return the passage as the text index marks it, or of the wording of a day."""
+        text = (await self._shown(reading)).text
+        marked = None if self.highlights is None or text != self.node.text else await self.highlights.load(self.node.id)
+        return self._snippet(text, marked)
+
+    def _snippet(self, text: str | None, found: Passage | None) -> Snippet | None:
+        """Return a passage that was found, or one cut from a text."""
         if found is None:
-            if text is None or language is None:  # while the graph is away (`api.graphql.degraded`)
+            if text is None or self.node.language is None:  # while the graph is away (`api.graphql.degraded`)
                 return None
             self.budget.spend(_SNIPPET)
-            found = snippet(text, self.query, language)
+            found = snippet(text, self.query, self.node.language)
         return Snippet(text=found.text, marks=[Mark(start=s, end=e) for s, e in found.marks], words=list(found.words))
 
 
@@ -222,7 +234,7 @@ async def answer(
     took_ms = (time.perf_counter() - began) * 1000
     reading.lost.update(hits.degraded)
     page, words = window.page(hits), hits.understood.words or query
-    rows = await reading.articles.load_many([hit.id for _, hit in page.items])
+    rows = await reading.articles_of([hit.id for _, hit in page.items])
     highlights = reading.highlights(words)
     edges = [
         SearchEdge(

@@ -11,7 +11,8 @@ from api.graphql.loaders import Reading, gone
 from cypher.graph import Row
 from schema.identifiers import act_of as act_identifier
 from schema.publishers import present_id, wording_url
-from schema.wordings import Days, TextOfDay, text_of_day
+from schema.wordings import Days, TextOfDay
+from search.in_time.article_on_day import ArticleOnDay
 from search.in_time.difference import difference
 
 _LETTERS_A_VALUE = 20
@@ -105,12 +106,17 @@ class Difference:
 
 async def all_wordings(reading: Reading, article: str) -> list[Wording]:
     """Return all wordings of an article, the present one first, the others by their first days."""
+    own, others = await _rows(reading, article)
+    return [_wording(own, is_present=True), *(_wording(other) for other in others)]
+
+
+async def _rows(reading: Reading, article: str) -> tuple[Row, Sequence[Row]]:
+    """Return the row of an article as that of its present wording, and those of the others."""
     row = await reading.articles.load(article)
     others = await reading.wordings.load(article)
     if row is None:
         raise gone()
-    own = row | {"article_id": article, "source_id": present_id(row, others)}
-    return [_wording(own, is_present=True), *(_wording(other) for other in others)]
+    return row | {"article_id": article, "source_id": present_id(row, others)}, others
 
 
 def oldest_first(wordings: Sequence[Wording]) -> list[Wording]:
@@ -120,20 +126,21 @@ def oldest_first(wordings: Sequence[Wording]) -> list[Wording]:
 
 async def wording_of_day(reading: Reading, article: str, day: date) -> WordingOfDay:
     """Return the wording of an article on a day, or why there is none."""
-    wordings = await all_wordings(reading, article)
+    own, others = await _rows(reading, article)
     act = await reading.acts.load(act_identifier(article))
     known: Days = (None, None) if act is None else (act["known_from"], act["known_to"])
-    present, *others = wordings
-    dated = [((one.valid_from, one.valid_to), one.text or "") for one in others]
-    state, place = text_of_day(day, (present.valid_from, present.valid_to), dated, known)
-    found = present if state is TextOfDay.SAME else None if place is None else others[place]
-    around = [] if found is not None else oldest_first(wordings)
+    stood = ArticleOnDay.of(own, others, day, known)
+
+    def shown(row: Row | None) -> Wording | None:
+        return None if row is None else _wording(row, is_present=row is own)
+
+    there = stood.wording
     return WordingOfDay(
         day=day,
-        state=state,
-        wording=found,
-        before=next((one for one in reversed(around) if one.valid_to is not None and one.valid_to <= day), None),
-        after=next((one for one in around if one.valid_from is not None and one.valid_from > day), None),
+        state=stood.state,
+        wording=shown(there),
+        before=shown(stood.before) if there is None else None,
+        after=shown(stood.after) if there is None else None,
         known_from=known[0],
         known_to=known[1],
     )

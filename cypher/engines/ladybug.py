@@ -44,6 +44,7 @@ class EmbeddedGraph:
 
     engine: ClassVar[str] = "ladybug"
     writers: ClassVar[int] = 1
+    frozen: ClassVar[bool] = True
     vectors = None
     """Embeddings are read from the model's own files."""
     gds = None

@@ -67,6 +67,7 @@ class Neo4jGraph:
 
     engine: ClassVar[str] = "neo4j"
     writers: ClassVar[int] = FENCES
+    frozen: ClassVar[bool] = False
 
     def __init__(self, connection: Connection, leases: Sequence[Lease] = ()) -> None:
         self.connection = connection

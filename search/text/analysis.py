@@ -5,6 +5,8 @@ Analysis happens once, here, for every text index, so that BM25 ranks the same l
 
 import re
 import unicodedata
+from array import array
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -48,6 +50,37 @@ class Token(NamedTuple):
     end: int
 
 
+class AnalysedText:
+    """The indexed words of a text and their places, in little more memory than the text itself takes."""
+
+    def __init__(self, text: str, language: str) -> None:
+        words: list[str] = []
+        self._starts, self._ends, self._at = array("I"), array("I"), array("I")
+        at = 0
+        for word, start, end in analyzer(language).analyse(text):
+            self._starts.append(start)
+            self._ends.append(end)
+            self._at.append(at)
+            words.append(word)
+            at += len(word) + 1
+        self._words = f" {' '.join(words)} "  # no word has a blank in it
+
+    def find(self, wanted: Collection[str]) -> list[Token]:
+        """Return those of some words that the text has, in order.
+
+        >>> [token.start for token in AnalysedText("Le pain, la farine et le pain", "fr").find({"pain"})]
+        [3, 25]
+        """
+        found: list[tuple[int, str]] = []
+        for word in wanted:
+            framed = f" {word} "
+            at = self._words.find(framed)
+            while at >= 0:
+                found.append((bisect_left(self._at, at), word))
+                at = self._words.find(framed, at + len(word) + 1)
+        return [Token(word, self._starts[i], self._ends[i]) for i, word in sorted(found)]
+
+
 class Analyzer:
     """Analysis for one language; an unknown one is split and folded, without stemming or stop words."""
 
@@ -57,8 +90,8 @@ class Analyzer:
         self._stemmer = Stemmer.Stemmer(_ALGORITHMS[language], 0) if language in _ALGORITHMS else None
         self._words: dict[str, str] = {}
 
-    def analyse(self, text: str, only: Collection[str] | None = None) -> Iterator[Token]:
-        """Return the words of a text with their places, in order; where only some are wanted, these.
+    def analyse(self, text: str) -> Iterator[Token]:
+        """Return the words of a text with their places, in order.
 
         >>> [token.word for token in Analyzer("fr").analyse("L'indemnité prévue à l'article L. 1234-9")]
         ['indemn', 'prevu', 'articl', 'l1234-9']
@@ -72,15 +105,14 @@ class Analyzer:
                 if match["digits"] is None:
                     continue
                 number = match["letter"].replace(".", "") + match["digits"].translate(_HYPHENS)
-                if only is None or number in only:
-                    yield Token(number, *match.span())
+                yield Token(number, *match.span())
                 continue
             stem = self._words.get(word)
             if stem is None:
                 if len(self._words) >= _REMEMBERED:
                     self._words.clear()
                 stem = self._words[word] = self._stem(word)
-            if stem and (only is None or stem in only):
+            if stem:
                 yield Token(stem, *match.span())
 
     def tokens(self, text: str) -> list[str]:

@@ -216,6 +216,11 @@ class ElasticLexical:
             lists["section"] = lists["section"][self.corpus.group]
         return lists
 
+    @property
+    def marks(self) -> bool:
+        """True where the server analyses in a way of its own."""
+        return self.server.native
+
     def highlights(self, query: str, ids: Sequence[str]) -> dict[str, Snippet]:
         """Return passages with the words that the server matched; none where this project's analysis is used."""
         clause = self._clause(query)

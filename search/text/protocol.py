@@ -33,6 +33,11 @@ class Lexical(Protocol):
         """
         ...
 
+    @property
+    def marks(self) -> bool:
+        """True where `highlights` gives any passages."""
+        ...
+
     def highlights(self, query: str, ids: Sequence[str]) -> dict[str, Snippet]:
         """Return passages with the words that matched, where the index analyses in a way of its own; else none."""
         ...
@@ -59,6 +64,11 @@ class EmbeddedLexical:
     sections: Bm25Index
     group: Ints
     languages: tuple[str, ...]
+
+    @property
+    def marks(self) -> bool:
+        """False: `search.text.snippets.snippet` analyses as this index does."""
+        return False
 
     def lists(self, query: str, filter: Filter, *, sections: bool = True) -> dict[str, Scores]:
         """Return the lists "bm25" and "section" of a query, of all articles whatever the filter."""

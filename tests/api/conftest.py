@@ -11,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.app import make_app
+from api.snapshot import Remembered
 from cypher.graph import Graph
 from schema.settings import Settings
 from search.arrays import Matrix
@@ -84,3 +85,12 @@ def refusal(client: TestClient, query: str, /, **variables: Any) -> tuple[str, s
     assert len(found["errors"]) == 1, found
     error = found["errors"][0]
     return error["message"], error.get("extensions", {}).get("code", "")
+
+
+@pytest.fixture
+def nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every request reads the graph itself, whatever others read before it."""
+
+    def nothing(remembered: Remembered, statement: str, id: str) -> None: ...
+
+    monkeypatch.setattr(Remembered, "get", nothing)

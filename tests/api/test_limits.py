@@ -115,6 +115,7 @@ def test_a_body_that_is_no_query_is_the_clients_error(client: TestClient, body: 
     assert "Traceback" not in refused.text
 
 
+@pytest.mark.usefixtures("nothing_remembered")
 def test_an_error_that_nobody_expected_is_logged_and_not_shown(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

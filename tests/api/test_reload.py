@@ -8,8 +8,10 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import httpx
 import pytest
@@ -22,6 +24,7 @@ from cypher.graph import Graph
 from ingest.readers.legi import FILE_PATTERN
 from ingest.sources import ingest
 from schema.errors import NotReady
+from schema.filter import Filter
 from schema.settings import Settings
 from search.corpus.read import read_corpus
 from search.text.index import TextIndex, build_text_index
@@ -234,6 +237,22 @@ def test_a_snapshot_is_closed_when_the_last_request_is_done_with_it(home: Path) 
     assert second.closed
     with pytest.raises(NotReady), holder.use():
         pass
+
+
+def test_the_law_of_an_old_release_leaves_the_memory(home: Path) -> None:
+    holder = SnapshotHolder(Settings(home=home), no_model)
+    assert holder.check()
+    with holder.use() as first:
+        list(first.retriever.search("pain", filter=Filter(in_force_on=date(2020, 1, 1))))
+        old = ref(first.corpus)
+        new_law(home)
+        index(home)
+        assert holder.check()
+    del first
+    assert old() is not None, "else nothing would have to be collected, and this shows nothing"
+    holder.check()
+    assert old() is None
+    holder.close()
 
 
 def test_a_client_that_leaves_does_not_close_the_graph_under_a_running_query(home: Path) -> None:

@@ -56,6 +56,7 @@ def test_a_text_index_that_analyses_in_its_own_way_marks_its_words(client: TestC
         return {ids[0]: Snippet("Les baguettes.", ((4, 13),))}
 
     monkeypatch.setattr(EmbeddedLexical, "highlights", highlights)
+    monkeypatch.setattr(EmbeddedLexical, "marks", True)
     edges = ask(client, '{ search(query: " pain ", first: 2) { edges { snippet { text words } } } }')["search"]["edges"]
     assert edges[0]["snippet"] == {"text": "Les baguettes.", "words": ["baguettes"]}
     assert "pain" in edges[1]["snippet"]["words"], "what it says nothing of is marked here"
@@ -207,28 +208,51 @@ def test_any_text_is_a_query(model_client: TestClient, query: str) -> None:
         assert "errors" not in answer(model_client, SEARCH, query=query, mode=mode)
 
 
-def test_a_longer_page_costs_no_more_graph_queries(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that the graph is asked, as they come."""
+    statements: list[str] = []
     rows = EmbeddedGraph.rows
 
     def counted(graph: EmbeddedGraph, statement: str, **parameters: Any) -> Any:
-        asked.append(statement)
+        statements.append(statement)
         return rows(graph, statement, **parameters)
 
     monkeypatch.setattr(EmbeddedGraph, "rows", counted)
-    query = """query($query: String!, $first: Int!) { search(query: $query, first: $first) { edges { snippet { text } node {
-      id act { title } parent { id } ancestors { id ... on Section { heading } } next { text } previous { text }
-      siblings { edges { node { id act { title } } } } cites { edges { node { id ... on Article { act { title } } } } }
-      citedBy { edges { node { text act { title } ancestors { id } } } } } } } }"""
+    return statements
 
+
+NESTED = """query($query: String!, $first: Int!) { search(query: $query, first: $first) { edges { cursor snippet { text } node {
+  id url act { title } parent { id } ancestors { id ... on Section { heading } } next { text } previous { text }
+  siblings { edges { node { id act { title } } } } cites { edges { node { id ... on Article { act { title } } } } }
+  history { edges { node { validFrom text } } renumberedTo { on } } wordings { totalCount } citesOutside { edges { target } }
+  citedBy { edges { node { text act { title } ancestors { id } } } } } } } }"""
+BREAD = "la farine du pain et le boulanger"
+
+
+@pytest.mark.usefixtures("nothing_remembered")
+def test_a_longer_page_costs_no_more_graph_queries(client: TestClient, asked: list[str]) -> None:
     def cost(first: int) -> list[str]:
         asked.clear()
-        assert len(ask(client, query, query="la farine du pain et le boulanger", first=first)["search"]["edges"]) == first
+        assert len(ask(client, NESTED, query=BREAD, first=first)["search"]["edges"]) == first
         return sorted(asked)
 
     short = cost(2)
     assert len(cost(8)) <= len(short)
     assert {"acts_by_id", "sections_by_id", "contents", "cites", "cited_by"} <= set(short)
+
+
+def test_what_was_read_of_a_release_is_not_read_again_and_says_the_same(
+    client: TestClient, asked: list[str], request: pytest.FixtureRequest
+) -> None:
+    ask(client, NESTED, query=BREAD, first=8)
+    asked.clear()
+    again = client.post("/graphql", json={"query": NESTED, "variables": {"query": BREAD, "first": 8}})
+    assert asked == []
+    request.getfixturevalue("nothing_remembered")
+    fresh = client.post("/graphql", json={"query": NESTED, "variables": {"query": BREAD, "first": 8}})
+    assert asked
+    assert again.content == fresh.content
 
 
 READ = """query($query: String!, $filter: SearchFilter) { search(query: $query, filter: $filter, first: 3) {

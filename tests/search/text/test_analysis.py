@@ -8,14 +8,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from search.text import analysis
-from search.text.analysis import analyzer, query_tokens
+from search.text.analysis import AnalysedText, analyzer, query_tokens
 
 FRENCH = analyzer("fr")
 
 
 def test_the_examples_in_the_module_hold() -> None:
     results = doctest.testmod(analysis)
-    assert (results.failed, results.attempted) == (0, 1)
+    assert (results.failed, results.attempted) == (0, 2)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,17 @@ def test_places_are_those_of_the_text(text: str) -> None:
             assert token.word
             own = analyzer(language).tokens(text[token.start : token.end])
             assert own == [token.word] or "-" in token.word or len(own) == 0 or token.word[0] in "lrdac", (token, own)
+
+
+@given(
+    st.lists(st.sampled_from(["pain", "farine", "L. 111-1", "l'été", "111-1", "pain-farine", "a", "x", "\n"]), max_size=30),
+    st.sets(st.sampled_from(["pain", "farin", "l111-1", "111", "1", "ete", "été", "x", "absent"])),
+)
+def test_a_text_kept_analysed_has_the_words_that_analysis_finds(words: list[str], wanted: set[str]) -> None:
+    text = " ".join(words)
+    for language in ("fr", "en", "xx"):
+        expected = [token for token in analyzer(language).analyse(text) if token.word in wanted]
+        assert AnalysedText(text, language).find(wanted) == expected
 
 
 def test_a_word_after_a_letter_that_grows_in_lower_case_stands_where_it_stands() -> None:
