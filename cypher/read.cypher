@@ -64,7 +64,7 @@ ORDER BY id, other;
 
 // name: known_wordings
 // Empty where the text of no other wording is known.
-MATCH (w:Wording) WHERE w.text <> '' RETURN w.id AS id LIMIT 1;
+MATCH (w:Wording) WHERE w.text <> '' RETURN true AS known LIMIT 1;
 
 // name: corpus_wordings
 MATCH (w:Wording) RETURN w.article_id AS article_id, w.valid_from AS valid_from, w.valid_to AS valid_to, w.text AS text;
