@@ -29,7 +29,7 @@ class Away:
 
     error: LexgraphError
 
-    def lists(self, query: str, filter: Filter) -> dict[str, Scores]:
+    def lists(self, query: str, filter: Filter, *, sections: bool = True) -> dict[str, Scores]:
         raise self.error
 
 
