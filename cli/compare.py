@@ -41,9 +41,10 @@ def compare(  # noqa: PLR0913 (options)
     ] = None,
     test: Annotated[str, typer.Option(help="With --coliee: year to test, as R05; those before it train.")] = "",
 ) -> None:
-    """Compare recipes on questions with known answers, whatever is missing trained first.
+    """Compare recipes on questions with known answers.
 
-    No model is made active. What was measured is kept: a comparison that was interrupted goes on.
+    Models that are missing are trained first; none is made active. What was measured is kept: a comparison that was
+    interrupted goes on.
 
     With --coliee, sets of articles in answer to the questions of one year: precision, recall and F2.
     """

@@ -46,7 +46,7 @@ def schedule(
     recipe: RecipeName = None,
     update: Annotated[bool, typer.Option(help="Fetch what is new of the sources first, as `lexgraph update` does.")] = True,
 ) -> None:
-    """Update the law, index and retrain on a timetable, until interrupted."""
+    """Update the law, index it and retrain, on a timetable."""
     steps.schedule(Home.of(context), cron, recipe, updates=update)
 
 

@@ -295,7 +295,8 @@ def test_every_verb_that_prints_a_table_prints_json_in_utf_8_whatever_the_locale
     ]
     status, doctor, models, citations, acts, hits, page = objects
     assert status["graph"]["Article"] == 10
-    assert {check["check"]: check["ok"] for check in doctor["checks"]} == {"graph": True, "text index": True, "model": False}
+    checks = {check["check"]: check["ok"] for check in doctor["checks"]}
+    assert checks == {"graph": True, "text index": True, "model": False, "sources": True}
     assert models == []
     assert citations == {"where": "to articles of the graph", "n": 3}
     assert [act["title"] for act in acts] == ["Code de la boulangerie", "Code de la meunerie"]
