@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cypher.graph import Graph, Table
     from gnn.evaluation.compare import Comparison
     from ingest.loading.report import LoadReport
+    from ingest.sources import SourceLoad
 
 _LAW = ("Act", "Section", "Article", "Wording", "Question")
 _SHOWN = 20
@@ -35,24 +36,12 @@ def ingest(home: Home, names: list[str] | None, format: str | None = None, force
 def update(home: Home) -> int:
     """Fetch and load what is new of every source; the exit code: of the first failure, or that of rejected records."""
     from ingest.update import update_sources
-    from schema.errors import RecordsRejected
 
-    updates = 0
-    rejected, failures = 0, list[LexgraphError]()
     with home.store.exclusive("update"):
-        for done in update_sources(home.store, progress=home.progress):
-            updates += 1
-            if done.report is not None:
-                _say_report(done.name, done.report)
-                rejected += len(done.report.rejected)
-            elif done.note:
-                say(f"{done.name}: {done.note}")
-            for error in done.failures:
-                complain(error)
-            failures += done.failures
-    if not updates:
+        loads = list(_said(update_sources(home.store, progress=home.progress)))
+    if not loads:
         say("no source is known yet: `lexgraph ingest` loads some")
-    return failures[0].exit_code if failures else RecordsRejected.exit_code if rejected else 0
+    return _exit_code(home, loads)
 
 
 def retry(home: Home) -> int:
@@ -222,19 +211,9 @@ def _make_ready(home: Home, id: str) -> None:
         make_ready(home.store, graph, corpus, text, id, threads=home.settings.threads, progress=home.progress)
 
 
-def _say_loads(home: Home, loads: Any) -> int:
-    """Print what loads did; the exit code: of the first failure, or that of rejected records."""
-    from ingest.loading.report import counted
-    from schema.errors import RecordsRejected
-
-    rejected, failures = 0, list[LexgraphError]()
-    for load in loads:
-        if load.report is not None:
-            _say_report(load.name, load.report)
-            rejected += len(load.report.rejected)
-        for error in load.failures:
-            complain(error)
-        failures += load.failures
+def _say_loads(home: Home, loads: "Iterable[SourceLoad]") -> int:
+    """Print what loads did and what the graph holds then; the exit code."""
+    done = list(_said(loads))
     try:
         with home.graph() as graph:
             nodes = ", ".join(f"{row['n']:,} {row['label']}" for row in graph.rows("counts") if row["label"] in _LAW)
@@ -242,8 +221,30 @@ def _say_loads(home: Home, loads: Any) -> int:
             say(f"in the graph: {nodes}; {edges}")
     except NotReady:  # nothing was loaded
         pass
+    return _exit_code(home, done)
+
+
+def _said(loads: "Iterable[SourceLoad]") -> "Iterator[SourceLoad]":
+    """Print what each load did as soon as it ends."""
+    for load in loads:
+        if load.report is not None:
+            _say_report(load.name, load.report)
+        elif load.note:
+            say(f"{load.name}: {load.note}")
+        for error in load.failures:
+            complain(error)
+        yield load
+
+
+def _exit_code(home: Home, loads: "Sequence[SourceLoad]") -> int:
+    """Return the exit code: of the first failure, or that of rejected records, of which it is told where they are."""
+    from ingest.loading.report import counted
+    from schema.errors import RecordsRejected
+
+    rejected = sum(len(load.report.rejected) for load in loads if load.report is not None)
     if rejected:
         warn(f"{counted(rejected, 'record')} rejected, with the reasons in {home.path / 'quarantine'}")
+    failures = [error for load in loads for error in load.failures]
     return failures[0].exit_code if failures else RecordsRejected.exit_code if rejected else 0
 
 

@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -328,23 +328,25 @@ def _keep_rejected(home: Path, format: str, collection: _Collection, files: Coll
 
 
 @dataclass(frozen=True, slots=True)
-class PathLoad:
-    """The load of one path: its report, None where an error came before anything was read, and what failed."""
+class SourceLoad:
+    """The load of one path or source.
+
+    Attributes:
+        name: of it.
+        report: None where an error came before anything was read, or nothing was to be.
+        failures: reasons why not all of it was loaded.
+        note: reason why nothing was to be loaded.
+    """
 
     name: str
-    report: LoadReport | None
+    report: LoadReport | None = None
     failures: tuple[LexgraphError, ...] = ()
+    note: str = ""
 
-
-def ingest_paths(
-    store: Store, paths: Sequence[Path], format: str | None = None, *, force: bool = False, progress: Progress = silent
-) -> Iterator[PathLoad]:
-    """Load files, folders or archives one after another (`ingest`), and yield what became of each.
-
-    A path that cannot be read, or that would drop too much of the law, is a failure; the others are loaded.
-    """
-    for path in paths:
-        yield load_of(store, path, format, force=force, progress=progress)
+    @property
+    def anything_changed(self) -> bool:
+        """True where the graph holds other law or questions than before."""
+        return self.report is not None and self.report.anything_changed
 
 
 def load_of(
@@ -355,7 +357,7 @@ def load_of(
     force: bool = False,
     progress: Progress = silent,
     origin: Origin | None = None,
-) -> PathLoad:
+) -> SourceLoad:
     """Load a file, a folder or an archive (`ingest`), and return what became of it; what cannot be loaded is a failure."""
     report, failures = LoadReport(), list[LexgraphError]()
     try:
@@ -365,14 +367,14 @@ def load_of(
     is_read = not failures or bool(report.files)
     if report.broken_files:
         failures.append(BadSource(path, "", f"{counted(report.broken_files, 'file')} cannot be read"))
-    return PathLoad(f"{path.parent.name}/{path.name}", report if is_read else None, tuple(failures))
+    return SourceLoad(f"{path.parent.name}/{path.name}", report if is_read else None, tuple(failures))
 
 
-def retry_quarantined(store: Store, *, progress: Progress = silent) -> Iterator[PathLoad]:
+def retry_quarantined(store: Store, *, progress: Progress = silent) -> Iterator[SourceLoad]:
     """Load again the files that have records in quarantine (`retry`); those that are not where they were are failures."""
     report = retry(store, progress=progress)
     missing = (MissingFile(f"{path}: no such file any more; ingest it from where it lies now") for path in report.missing)
-    yield PathLoad("quarantine", report, tuple(missing))
+    yield SourceLoad("quarantine", report, tuple(missing))
 
 
 def retry(store: Store, *, progress: Progress = silent) -> LoadReport:

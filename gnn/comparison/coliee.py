@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnn.comparison.contenders import Entry, Score, contender, seeds_of
+from gnn.comparison.markdown import table_lines, with_deviation, written_by
 from gnn.training.distributed import alone
 from gnn.training.train import Trainer
 from gnn.workspace import Workspace
@@ -130,15 +131,16 @@ def compare_on_coliee(workspace: Workspace, entries: Sequence[Entry], test: str,
     asked = by_year(workspace.questions, test)
     trainer = Trainer(replace(workspace, questions=asked), alone())
     development, tested = (judged(workspace.corpus, of_split(asked, SPLIT, part)) for part in ("development", "test"))
-    rows: list[ColieeRow] = []
-    for entry in entries:
-        runs: list[tuple[Cut, dict[str, float]]] = []
-        for seed in range(seeds_of(entry.recipe, seeds)):
-            one = contender(trainer, entry.recipe.seeded(seed), SPLIT, (entry.measured_way,))
-            score = one.ways[entry.measured_way]
-            cut = best_cut(heads(score, development, workspace.progress))
-            runs.append((cut, measures(heads(score, tested, workspace.progress), cut)))
-        rows.append(_row(entry, runs))
+    runs: dict[tuple[str, str], list[tuple[Cut, dict[str, float]]]] = {}
+    for recipe in {entry.recipe.key(): entry.recipe for entry in entries}.values():  # of each, one training serves all ways
+        ways = sorted({entry.measured_way for entry in entries if entry.recipe.key() == recipe.key()})
+        for seed in range(seeds_of(recipe, seeds)):
+            one = contender(trainer, recipe.seeded(seed), SPLIT, ways)
+            for way in ways:
+                cut = best_cut(heads(one.ways[way], development, workspace.progress))
+                answers = measures(heads(one.ways[way], tested, workspace.progress), cut)
+                runs.setdefault((recipe.key(), way), []).append((cut, answers))
+    rows = [_row(entry, runs[entry.recipe.key(), entry.measured_way]) for entry in entries]
     years = {year: part for question in asked for year, part in [(year_of(question), question.split)]}
     n = {year: sum(year_of(question) == year for question in asked) for year in sorted(years)}
     chosen = next(year for year, part in years.items() if part == "development")
@@ -199,19 +201,14 @@ def figures(table: ColieeTable) -> Iterator[list[str]]:
     """Yield the names of the columns, then the cells of each row."""
     yield ["recipe", *table.rows[0].means, "θ", "k"]
     for row in table.rows:
-        means = [
-            f"{mean:.1f}" + ("" if (deviation := row.deviations[name]) is None else f" ± {deviation:.1f}")
-            for name, mean in row.means.items()
-        ]
+        means = [with_deviation(mean, row.deviations[name]) for name, mean in row.means.items()]
         yield [row.name, *means, ", ".join(f"{cut.theta:g}" for cut in row.cuts), ", ".join(str(cut.k) for cut in row.cuts)]
 
 
 def coliee_page(table: ColieeTable, command: str) -> str:
     """Return the table as a page of Markdown."""
-    lines = ["# Recipes compared on COLIEE", "", "Written by:", "", "```sh", command, "```", "", f"## {coliee_title(table)}", ""]
     names, *rows = figures(table)
-    lines += [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
-    lines += [f"| {' | '.join([f'`{row[0]}`', *row[1:]])} |" for row in rows]
+    lines = [*written_by("Recipes compared on COLIEE", command), f"## {coliee_title(table)}", "", *table_lines(names, rows)]
     lines += ["", *(f"- `{row.name}`: {row.about}" for row in table.rows)]
     return "\n".join(lines) + "\n"
 

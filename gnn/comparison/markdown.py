@@ -1,7 +1,7 @@
 """Tables of a comparison as a page of Markdown."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from gnn.comparison.contenders import WAYS
 from gnn.comparison.tables import GAINS, RecipeTable, Row
@@ -18,7 +18,7 @@ def columns(table: RecipeTable) -> list[str]:
 
 def cells(row: Row) -> list[str]:
     """Return the figures of a row under `columns`: means, with deviations over seeds behind ±, and intervals in brackets."""
-    measures = [_with_deviation(row.means[name], row.deviations[name]) for name in MEASURES]
+    measures = [with_deviation(row.means[name], row.deviations[name]) for name in MEASURES]
     gains = [f"{row.gains[n].mean:+.1f} [{row.gains[n].low:.1f}, {row.gains[n].high:.1f}]" if row.gains else "" for n in GAINS]
     training = f"{row.training_s / 60:.1f} min" if row.training_s else "–"
     return [*measures, *gains, training, f"{row.parameters:,}" if row.parameters else "–", f"{row.query_ms:.1f}"]
@@ -32,14 +32,7 @@ def title(table: RecipeTable) -> str:
 def page(tables: Sequence[RecipeTable], command: str) -> str:
     """Return the page: the command that wrote it, what its figures are, the tables, and what each recipe is."""
     lines = [
-        "# Recipes compared",
-        "",
-        "Written by:",
-        "",
-        "```sh",
-        command,
-        "```",
-        "",
+        *written_by("Recipes compared", command),
         *_explained(tables),
         *(line for table in tables for line in _table(table)),
         "## The recipes",
@@ -49,7 +42,19 @@ def page(tables: Sequence[RecipeTable], command: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _with_deviation(mean: float, deviation: float | None) -> str:
+def written_by(heading: str, command: str) -> list[str]:
+    """Return the first lines of a page: its heading, and the command that wrote it."""
+    return [f"# {heading}", "", "Written by:", "", "```sh", command, "```", ""]
+
+
+def table_lines(names: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a table, the first cell of each row as code."""
+    lines = [f"| {' | '.join([f'`{row[0]}`', *row[1:]])} |" for row in rows]
+    return [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}", *lines]
+
+
+def with_deviation(mean: float, deviation: float | None) -> str:
+    """Return a mean with its deviation over seeds behind ±, where there is one."""
     return f"{mean:.1f}" if deviation is None else f"{mean:.1f} ± {deviation:.1f}"
 
 
@@ -72,11 +77,7 @@ def _explained(tables: Sequence[RecipeTable]) -> Iterator[str]:
 def _table(table: RecipeTable) -> Iterator[str]:
     yield f"## {title(table)}"
     yield ""
-    names = ["recipe", *columns(table)]
-    yield f"| {' | '.join(names)} |"
-    yield f"|{'---|' * len(names)}"
-    for row in table.rows:
-        yield f"| {' | '.join([f'`{row.name}`', *cells(row)])} |"
+    yield from table_lines(["recipe", *columns(table)], ([row.name, *cells(row)] for row in table.rows))
     yield ""
 
 

@@ -150,7 +150,7 @@ def _environment(remote: Remote, place: Path) -> dict[str, str]:
 
 
 def _without_credentials(text: str, remote: Remote) -> str:
-    """What git said, in printable characters, without what is secret in it."""
+    """The words of git, in printable characters, without what is secret in it."""
     text = re.sub(r"(?<=://)[^/@\s']*@", "***@", text)
     for secret in filter(None, (remote.credentials, remote.credentials.partition(":")[2])):
         text = text.replace(secret, "***")

@@ -109,7 +109,7 @@ def publication(package: Package) -> date | None:
 
 
 def _asked(package: str, field: str) -> Any:
-    """What the registry says of a field of a package; None where it has nothing."""
+    """The registry's answer on a field of a package; None where it has nothing."""
     told = _run_npm(["view", package, field, "--json"])
     try:
         return json.loads(told or "null")

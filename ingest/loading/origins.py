@@ -40,7 +40,8 @@ def origin_at(home: Path, name: str, place: Path, stored: Origin | None) -> Orig
     place = place.absolute()
     if stored is not None and stored.is_fetched and place.is_relative_to(home.absolute()):
         return replace(stored, as_of=None, error="", failed_at="")
-    return Origin(name, _kind_of(place), str(place if place.is_dir() or _kind_of(place) != "file" else place.parent))
+    kind = _kind_of(place)
+    return Origin(name, kind, str(place.parent if kind == "file" else place))
 
 
 def _kind_of(place: Path) -> OriginKind:

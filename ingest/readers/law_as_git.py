@@ -104,7 +104,7 @@ class _History:
         raise BadSource(self.path, "", "none of its states can be read")
 
     def _checkpoint(self, act: Act, jurisdiction: Jurisdiction) -> Checkpoint:
-        """What was read of this history before, if it still holds; else nothing of it yet."""
+        """The checkpoint of this history, if it still holds; else an empty one."""
         kept = read_checkpoint(self._checkpoint_file)
         if kept is not None and kept.leads_to(self.listed.states):
             dialects = kept.dialects

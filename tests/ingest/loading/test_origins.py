@@ -10,7 +10,7 @@ import pytest
 from cypher.engines.ladybug import EmbeddedStore
 from cypher.origins import write_origin
 from ingest.loading.origins import known_origins, note_failure
-from ingest.sources import ingest, ingest_paths
+from ingest.sources import ingest, load_of
 from schema.errors import TooMuchGone
 from schema.records import Origin
 from tests.support.small_history import HISTORY, bundled, write_repository
@@ -81,8 +81,7 @@ def test_a_load_that_stops_is_noted_and_the_next_that_goes_through_clears_it(sto
     rewrite(store, "law", loaded_at=loaded_at)
     for file in law.rglob("*.json"):
         file.write_text("{", "utf-8")
-    (load,) = ingest_paths(store, [law])
-    assert load.failures
+    assert load_of(store, law).failures
     failed = known_origins(store)["law"]
     assert "cannot be read" in failed.error
     assert failed.failed_at
