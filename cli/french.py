@@ -24,6 +24,10 @@ MESSAGES: dict[str, str] = {
     "{id} was not there on {day}": "{id} n'existait pas le {day}",
     "{id} is no article: only articles have wordings": "{id} n'est pas un article : seuls les articles ont des rédactions",
     "article {number} was not in force on {day}": "l'article {number} n'était pas en vigueur le {day}",
+    "nothing was on record of article {number} on {day}": "rien n'était enregistré de l'article {number} au {day}",
+    "what was on record of article {number} is known from {since} on, not on {day}": (
+        "ce qui était enregistré de l'article {number} n'est connu que depuis le {since}, non au {day}"
+    ),
     "the wording of article {number} on {day} is not known": "la rédaction de l'article {number} au {day} n'est pas connue",
     "The source gives its dates alone.": "La source n'en donne que les dates.",
     "The same wording on both days.": "La même rédaction aux deux dates.",

@@ -11,6 +11,7 @@ from cli.language import localised
 from cli.named import Named
 from cli.output import out, say
 from cli.pages import NUMBERED, day_in_words, in_force
+from cli.reading import known_then
 from cypher.graph import Graph, Row
 from schema.errors import BadQuery, NotFound
 from schema.wordings import Days, TextOfDay, is_outside
@@ -24,26 +25,34 @@ _KINDS = {"new": "new", "repealed": "repealed", "reworded": "reworded", "renumbe
 _STYLES = {"same": "", "deleted": "red strike", "inserted": "green"}
 
 
-def _article(graph: Graph, name: Named) -> tuple[Row, list[Row]]:
-    """An article and its other wordings.
+def _article(graph: Graph, name: Named, known_on: date | None) -> tuple[Row, list[Row]]:
+    """An article and its other wordings, as the graph has them or had them on a day.
 
     Raises:
         BadQuery: something else is named.
+        NotFound: nothing was known of it on that day.
     """
     label, id = name
     if label != "Article":
         raise BadQuery(localised("{id} is no article: only articles have wordings", id=id))
     (row,) = graph.rows("articles_by_id", ids=[id])
-    return row, graph.rows("wordings", ids=[id])
+    others = graph.rows("wordings", ids=[id])
+    return known_then(graph, row, others, known_on) if known_on else (row, others)
 
 
-def history_of(graph: Graph, name: Named) -> Found:
+def history_of(graph: Graph, name: Named, known_on: date | None = None) -> Found:
     """Return the wordings of an article, oldest first, and the numbers that its text had before and has since.
+
+    Args:
+        graph: the law.
+        name: label and identifier.
+        known_on: day on which the graph knew what is listed; None: what it knows now.
 
     Raises:
         BadQuery: something other than an article is named.
+        NotFound: nothing was known of it on that day.
     """
-    article, others = _article(graph, name)
+    article, others = _article(graph, name, known_on)
     renumbered = {
         side: [{"id": row["other"], "number": row["number"], "on": row["on"], "similarity": row["similarity"]} for row in rows]
         for side, rows in (
@@ -72,14 +81,14 @@ def show_history(found: Mapping[str, Any]) -> None:
             say(localised(line, day=day_in_words(other["on"]), number=other["number"]))
 
 
-def difference_of(graph: Graph, name: Named, start: date, end: date) -> Found:
-    """Return the difference between the wordings of an article on two days.
+def difference_of(graph: Graph, name: Named, start: date, end: date, known_on: date | None = None) -> Found:
+    """Return the difference between the wordings of an article on two days, as the graph knows them or knew them on a third.
 
     Raises:
         BadQuery: something other than an article is named, or a day lies outside the law that is loaded.
         NotFound: the article was not in force on one of the days, or its wording of that day is not known.
     """
-    article, others = _article(graph, name)
+    article, others = _article(graph, name, known_on)
     (act,) = graph.rows("acts_by_id", ids=[article["act_id"]])
     texts = [_text_on(day, article, others, (act["known_from"], act["known_to"])) for day in (start, end)]
     spans = [asdict(span) for span in difference(texts[0], texts[1])]

@@ -15,27 +15,41 @@ InAct = Annotated[str | None, typer.Option(help="The act that has the article: i
 Start = Annotated[datetime, typer.Option("--from", formats=["%Y-%m-%d"], metavar="<date>", help="The earlier day (YYYY-MM-DD).")]
 End = Annotated[datetime, typer.Option("--to", formats=["%Y-%m-%d"], metavar="<date>", help="The later day (YYYY-MM-DD).")]
 
+KnownOn = Annotated[
+    datetime | None,
+    typer.Option(formats=["%Y-%m-%d"], metavar="<date>", help="As the graph had it on this day (YYYY-MM-DD)."),
+]
+
 
 @app.command()
-def history(context: typer.Context, name: Names, act: InAct = None, json_: Json = False) -> None:
+def history(context: typer.Context, name: Names, act: InAct = None, known_on: KnownOn = None, json_: Json = False) -> None:
     """List the wordings of an article, and its other numbers."""
     from cli.history import history_of, show_history
     from cli.named import named
 
     with Home.of(context).graph() as graph:
-        found = history_of(graph, named(graph, Home.of(context).index(graph), " ".join(name), act))
+        words = named(graph, Home.of(context).index(graph), " ".join(name), act)
+        found = history_of(graph, words, known_on.date() if known_on else None)
     say_json(found) if json_ else show_history(found)
 
 
 @app.command()
-def diff(context: typer.Context, name: Names, start: Start, end: End, act: InAct = None, json_: Json = False) -> None:
+def diff(
+    context: typer.Context,
+    name: Names,
+    start: Start,
+    end: End,
+    act: InAct = None,
+    known_on: KnownOn = None,
+    json_: Json = False,
+) -> None:
     """Compare the wordings of an article on two days, word by word."""
     from cli.history import difference_of, show_difference
     from cli.named import named
 
     with Home.of(context).graph() as graph:
         words = named(graph, Home.of(context).index(graph), " ".join(name), act)
-        found = difference_of(graph, words, start.date(), end.date())
+        found = difference_of(graph, words, start.date(), end.date(), known_on.date() if known_on else None)
     say_json(found) if json_ else show_difference(found)
 
 

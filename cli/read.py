@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from cli.in_time import KnownOn
 from cli.output import say_json
 from cli.workspace import Home
 
@@ -23,6 +24,7 @@ def show(
         datetime | None,
         typer.Option(formats=["%Y-%m-%d"], metavar="<date>", help="The wording in force on this day (YYYY-MM-DD)."),
     ] = None,
+    known_on: KnownOn = None,
     act: Annotated[str | None, typer.Option(help="The act that has the article: its identifier or title.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Print long lists of citations to their ends.")] = False,
     json_: Json = False,
@@ -37,7 +39,8 @@ def show(
 
     with Home.of(context).graph() as graph:
         index = Home.of(context).index(graph)
-        page = page_of(graph, index.corpus, named(graph, index, " ".join(name), act), on.date() if on else None)
+        found = named(graph, index, " ".join(name), act)
+        page = page_of(graph, index.corpus, found, on.date() if on else None, known_on.date() if known_on else None)
     say_json(page) if json_ else show_page(page, all_lines=all_)
 
 

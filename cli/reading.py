@@ -7,7 +7,9 @@ from typing import Any
 from citations.find import find_references
 from citations.reference import Context
 from citations.resolve import number_order
+from cli.language import localised
 from cli.named import BY_ID, Named
+from cli.pages import day_in_words
 from cypher.graph import Graph, Row
 from schema.errors import NotFound
 from schema.publishers import act_url, article_url, outside_url, section_url, wording_url
@@ -15,13 +17,14 @@ from schema.wordings import Days, TextOfDay
 from search.corpus.corpus import Corpus
 from search.in_time.act_on_day import ActOnDay
 from search.in_time.article_on_day import ArticleOnDay
+from search.in_time.as_known import NotOnRecord, as_known
 
 Page = dict[str, Any]
 _NEIGHBOURS = {"previous": -1, "next": 1}
 _SHOWN = ("id", "number", "heading", "title", "kind", "language", "status", "valid_from", "valid_to", "published", "updated")
 
 
-def page_of(graph: Graph, corpus: Corpus, name: Named, day: date | None = None) -> Page:
+def page_of(graph: Graph, corpus: Corpus, name: Named, day: date | None = None, known_on: date | None = None) -> Page:
     """Return all that is shown of an act, a section or an article.
 
     Args:
@@ -29,6 +32,10 @@ def page_of(graph: Graph, corpus: Corpus, name: Named, day: date | None = None) 
         corpus: the same law, in memory.
         name: label and identifier.
         day: of an article, the day whose wording is shown.
+        known_on: of an article, the day on which the graph knew what is shown; without ``day``, the wording of that day.
+
+    Raises:
+        NotFound: nothing was known of the article then.
     """
     label, id = name
     (row,) = graph.rows(BY_ID[label], ids=[id])
@@ -41,6 +48,11 @@ def page_of(graph: Graph, corpus: Corpus, name: Named, day: date | None = None) 
     if label == "Section":
         return page | {"url": section_url(act, row["source_id"]), "text": row["text"] or ""}
     wordings = graph.rows("wordings", ids=[id])
+    page["known_on"] = known_on
+    if known_on:
+        row, wordings = known_then(graph, row, wordings, known_on)
+        page |= {key: row[key] for key in _SHOWN if key in row}
+    day = day or known_on
     beside = {side: _neighbour(graph, corpus.beside(id, step)) for side, step in _NEIGHBOURS.items()}
     page |= {"url": article_url(act, row, wordings), "text": row["text"], "wordings": [_wording(act, w) for w in wordings]}
     page |= beside | {"cites": _cites(graph, corpus, id), "cites_outside": _cites_outside(graph, id)}
@@ -49,6 +61,23 @@ def page_of(graph: Graph, corpus: Corpus, name: Named, day: date | None = None) 
         return page
     page |= on_day(day, row, wordings, page, (act["known_from"], act["known_to"]))
     return page | _around_on_day(graph, act, id, day, page) if act["known_from"] else page
+
+
+def known_then(graph: Graph, article: Row, others: Sequence[Row], day: date) -> tuple[Row, list[Row]]:
+    """Return the rows of an article and of its other wordings as the graph had them on a day.
+
+    Raises:
+        NotFound: nothing was known of it then, or that is not known.
+    """
+    try:
+        return as_known(article, others, graph.rows("revisions", ids=[article["id"], article["act_id"]]), day)
+    except NotOnRecord as none:
+        number, on = none.number, day_in_words(day)
+        if none.since is None or none.since <= day:
+            raise NotFound(localised("nothing was on record of article {number} on {day}", number=number, day=on)) from None
+        since = day_in_words(none.since)
+        told = "what was on record of article {number} is known from {since} on, not on {day}"
+        raise NotFound(localised(told, number=number, since=since, day=on)) from None
 
 
 def on_day(day: date, article: Row, wordings: Sequence[Row], page: Mapping[str, Any], known: Days = (None, None)) -> Page:
@@ -84,7 +113,7 @@ def _around_on_day(graph: Graph, act: Row, id: str, day: date, page: Page) -> Pa
     around: Page = {"path": [{"id": step, "heading": heading} for step, heading in stood.path_above(id)]}
     for side, part in (("previous", before), ("next", after)):
         around[side] = None if part is None else {"id": part.id, "number": part.number}
-    if page["text_of_day"] == TextOfDay.OTHER.value:
+    if page["text_of_day"] == TextOfDay.OTHER.value or page["known_on"]:
         around |= {"cites": [], "cites_outside": [], "cites_in_text": _in_text(act, id, page["text"] or "")}
     return around
 

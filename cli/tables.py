@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 VERSION_COLUMNS = ("id", "status", "recipe", "dimensions", "created", "activated", "MiB", "metrics")
 MODEL_COLUMNS = ("id", "status", "encoder", "dimensions", "created", "metrics")
-_NOT_LAW = ("Graph", "Source", "Origin", "Model")
+_NOT_LAW = ("Graph", "Source", "Origin", "Revision", "Model")
 
 
 def rows_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:

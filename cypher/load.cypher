@@ -28,7 +28,7 @@ MATCH (a:Act) WHERE a.file STARTS WITH $files AND a.updated IS NOT NULL
 RETURN a.updated AS day ORDER BY day DESC LIMIT 1;
 
 // name: create_{label}s
-// for label: Source, Act, Section, Article, Question, Origin
+// for label: Source, Act, Section, Article, Question, Origin, Revision
 UNWIND $rows AS r CREATE (:{{label}} {{{label <- r}}});
 
 // name: forget_source_sha256
@@ -48,12 +48,21 @@ UNWIND $rows AS r
 MATCH (a:Act {id: r.id})
 SET a.file = r.file, a.law_sha256 = r.law_sha256, a.tree_sha256 = r.tree_sha256;
 
+// name: begin_records
+// From here on, what a load changes of the wordings of an act's articles is kept.
+UNWIND $ids AS id
+MERGE (r:Revision {id: id})
+ON CREATE SET r.article_id = id, r.recorded = $recorded, r.taken = [], r.given = [];
+
+// name: begun_records
+UNWIND $ids AS id MATCH (r:Revision {id: id}) RETURN r.id AS id;
+
 // name: set_law_sha256
 // What indexes are made from has changed.
 MATCH (a:Act {id: $id}) SET a.law_sha256 = $sha256;
 
 // name: delete_{label}s
-// for label: Source, Act, Section, Article, Wording, Question, Origin
+// for label: Source, Act, Section, Article, Wording, Question, Origin, Revision
 UNWIND $ids AS id MATCH (n:{{label}} {id: id}) DETACH DELETE n;
 
 // name: update_{label}s

@@ -78,12 +78,17 @@ _LOOKED_UP = (
     ("Section", "act_id"),
     ("Article", "act_id"),
     ("Wording", "article_id"),
+    ("Revision", "article_id"),
     ("Question", "source"),
     ("Model", "status"),
 )
 _READ_QUESTIONS_AGAIN = (
     "MATCH (s:Source) WHERE s.reader STARTS WITH 'bsard-' OR s.reader STARTS WITH 'coliee-' OR s.reader STARTS WITH 'jsonl-' "
     "OR s.reader STARTS WITH 'beir-' OR s.reader = 'archive' SET s.sha256 = ''"
+)
+_BEGIN_RECORDS = (
+    "MATCH (a:Act) WHERE a.tree_sha256 <> '' MERGE (r:Revision {{id: a.id}}) "
+    "ON CREATE SET r.article_id = a.id, r.recorded = {today}, r.taken = [], r.given = []"
 )
 
 MIGRATIONS = (
@@ -105,5 +110,11 @@ MIGRATIONS = (
             "MATCH (w:Version) SET w:Wording REMOVE w:Version",
             "MATCH (a)-[old:HAS_VERSION]->(w) CREATE (a)-[:HAS_WORDING]->(w) DELETE old",
         ),
+    ),
+    # What is changed from now on is kept.
+    Migration(
+        8,
+        embedded=(_BEGIN_RECORDS.format(today="CAST(current_date() AS STRING)"),),
+        neo4j=(_BEGIN_RECORDS.format(today="toString(date())"),),
     ),
 )

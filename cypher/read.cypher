@@ -43,6 +43,12 @@ MATCH (a:Article)-[:HAS_WORDING]->(w:Wording) WHERE a.id IN $ids
 RETURN {{Wording w}}
 ORDER BY article_id, valid_from, id;
 
+// name: revisions
+// What loads changed of what was on record of articles, and when the record of acts began; the latest first.
+MATCH (r:Revision) WHERE r.article_id IN $ids
+RETURN {{Revision r}}
+ORDER BY article_id, recorded DESC;
+
 // name: renumberings
 // one by one
 // The new numbers of articles.

@@ -13,8 +13,9 @@ from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from schema.records import Act, Article, Origin, Question, Section, Wording
+from schema.revisions import Revision
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Raised by one whenever the tables below change; a graph of a higher version is refused."""
 UNCITED = 0.15
 """The authority of an article that nobody cites."""
@@ -182,6 +183,7 @@ NODES = (
         """,
     ),
     _label(Origin),
+    _label(Revision),
     NodeLabel(
         "Model",
         {

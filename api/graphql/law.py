@@ -7,7 +7,7 @@ from functools import cache
 
 import strawberry
 
-from api.graphql.arguments import After, Day, First, Info, OnDay
+from api.graphql.arguments import After, Day, First, Info, KnownOn, OnDay
 from api.graphql.citations import CitationEdge, CitesOutsideConnection, citations_into, known_citations, outside_citations
 from api.graphql.described import graphql_field, graphql_interface, graphql_type
 from api.graphql.loaders import Reading, awaited, gone
@@ -230,16 +230,18 @@ class Article(Provision):
         return (await wording_of_day(info.context, self.id, on)).wording
 
     @graphql_field
-    async def on_day(self, info: Info, day: Day) -> WordingOfDay:
+    async def on_day(self, info: Info, day: Day, known_on: KnownOn = None) -> WordingOfDay:
         """The wording in force on a day; where there is none, why, and what was before and after."""
-        return await wording_of_day(info.context, self.id, day)
+        return await wording_of_day(info.context, self.id, day, known_on)
 
     @graphql_field
-    async def history(self, info: Info, first: First = DEFAULT_PAGE, after: After = None) -> HistoryConnection:
+    async def history(
+        self, info: Info, known_on: KnownOn = None, first: First = DEFAULT_PAGE, after: After = None
+    ) -> HistoryConnection:
         """All its wordings, oldest first, with what gave each, and the numbers that its text had before and has since."""
         reading = info.context
-        window = Window.of(["history", self.id], first, after, reading.settings.max_page)
-        wordings = oldest_first(await all_wordings(reading, self.id))
+        window = Window.of(["history", self.id, str(known_on or "")], first, after, reading.settings.max_page)
+        wordings = oldest_first(await all_wordings(reading, self.id, known_on))
         page = window.page_of_all(wordings)
         return HistoryConnection(
             edges=[Edge(cursor=cursor, node=wording) for cursor, wording in page.items],

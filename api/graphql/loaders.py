@@ -128,6 +128,7 @@ class Reading:
         self.cites_outside = every("outside_citations_from", "article")
         self.cited_by = every("cited_by")
         self.wordings = every("wordings", "article_id")
+        self.revisions = every("revisions", "article_id")
         self.renumberings = every("renumberings")
         self.renumberings_into = every("renumberings_into")
         self.relations = every("relations_of_acts", "act")

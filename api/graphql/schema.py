@@ -9,7 +9,7 @@ from graphql.validation import MaxIntrospectionDepthRule
 from strawberry.extensions import AddValidationRules, MaxTokensLimiter, SchemaExtension
 from strawberry.types.execution import ExecutionContext, ExecutionResult, PreExecutionError
 
-from api.graphql.arguments import After, First, From, Info, Number, To
+from api.graphql.arguments import After, First, From, Info, KnownOn, Number, To
 from api.graphql.changes import ChangeConnection, changes_of
 from api.graphql.described import graphql_field, graphql_type
 from api.graphql.errors import cause, coded
@@ -116,10 +116,12 @@ class Query:
         return sources_of(info.context)
 
     @graphql_field
-    async def difference(self, info: Info, article: strawberry.ID, start: From, end: To) -> Difference | None:
+    async def difference(
+        self, info: Info, article: strawberry.ID, start: From, end: To, known_on: KnownOn = None
+    ) -> Difference | None:
         """Difference between the wordings of an article on two days, word by word; null where there is no such article."""
         known = article in info.context.snapshot.corpus.article_position
-        return await difference_between(info.context, article, start, end) if known else None
+        return await difference_between(info.context, article, (start, end), known_on) if known else None
 
     @graphql_field
     async def changes(

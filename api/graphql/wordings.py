@@ -13,6 +13,7 @@ from schema.identifiers import act_of as act_identifier
 from schema.publishers import present_id, wording_url
 from schema.wordings import Days, TextOfDay
 from search.in_time.article_on_day import ArticleOnDay
+from search.in_time.as_known import as_known
 from search.in_time.difference import difference
 
 _LETTERS_A_VALUE = 20
@@ -104,18 +105,30 @@ class Difference:
     )
 
 
-async def all_wordings(reading: Reading, article: str) -> list[Wording]:
-    """Return all wordings of an article, the present one first, the others by their first days."""
-    own, others = await _rows(reading, article)
+async def all_wordings(reading: Reading, article: str, known_on: date | None = None) -> list[Wording]:
+    """Return all wordings of an article, the present one first, the others by their first days.
+
+    Args:
+        reading: the request.
+        article: identifier.
+        known_on: day on which the graph knew them; None: as it knows them now.
+
+    Raises:
+        NotFound: nothing was known of the article on that day.
+    """
+    own, others = await _rows(reading, article, known_on)
     return [_wording(own, is_present=True), *(_wording(other) for other in others)]
 
 
-async def _rows(reading: Reading, article: str) -> tuple[Row, Sequence[Row]]:
-    """Return the row of an article as that of its present wording, and those of the others."""
+async def _rows(reading: Reading, article: str, known_on: date | None) -> tuple[Row, Sequence[Row]]:
+    """Return the row of an article as that of its present wording, and those of the others, as they are known or were."""
     row = await reading.articles.load(article)
     others = await reading.wordings.load(article)
     if row is None:
         raise gone()
+    if known_on is not None:
+        revisions = [one for id in (article, row["act_id"]) for one in await reading.revisions.load(id)]
+        row, others = as_known(row, others, revisions, known_on)
     return row | {"article_id": article, "source_id": present_id(row, others)}, others
 
 
@@ -124,9 +137,19 @@ def oldest_first(wordings: Sequence[Wording]) -> list[Wording]:
     return sorted(wordings, key=lambda one: (one.valid_from or date.min, one.valid_to or date.max))
 
 
-async def wording_of_day(reading: Reading, article: str, day: date) -> WordingOfDay:
-    """Return the wording of an article on a day, or why there is none."""
-    own, others = await _rows(reading, article)
+async def wording_of_day(reading: Reading, article: str, day: date, known_on: date | None = None) -> WordingOfDay:
+    """Return the wording of an article on a day, or why there is none.
+
+    Args:
+        reading: the request.
+        article: identifier.
+        day: the day that is asked about.
+        known_on: day on which the graph knew it; None: as it knows it now.
+
+    Raises:
+        NotFound: nothing was known of the article on that day.
+    """
+    own, others = await _rows(reading, article, known_on)
     act = await reading.acts.load(act_identifier(article))
     known: Days = (None, None) if act is None else (act["known_from"], act["known_to"])
     stood = ArticleOnDay.of(own, others, day, known)
@@ -146,18 +169,22 @@ async def wording_of_day(reading: Reading, article: str, day: date) -> WordingOf
     )
 
 
-async def difference_between(reading: Reading, article: str, start: date, end: date) -> Difference:
-    """Return the difference between the wordings of an article on two days."""
-    days = [await wording_of_day(reading, article, day) for day in (start, end)]
-    before, after = (one.wording.text if one.wording else None for one in days)
+async def difference_between(reading: Reading, article: str, days: tuple[date, date], known_on: date | None = None) -> Difference:
+    """Return the difference between the wordings of an article on two days, as they are known or were on a third.
+
+    Raises:
+        NotFound: nothing was known of the article on that day.
+    """
+    earlier, later = [await wording_of_day(reading, article, day, known_on) for day in days]
+    before, after = (one.wording.text if one.wording else None for one in (earlier, later))
     if before is None or after is None:
-        return Difference(earlier=days[0], later=days[1], same=None, spans=None)
+        return Difference(earlier=earlier, later=later, same=None, spans=None)
     reading.budget.spend((len(before) + len(after)) // _LETTERS_A_VALUE)
     spans = [
         DifferenceSpan(change=WordChange(span.change), text=span.text, start=span.start, end=span.end)
         for span in difference(before, after)
     ]
-    return Difference(earlier=days[0], later=days[1], same=before == after, spans=spans)
+    return Difference(earlier=earlier, later=later, same=before == after, spans=spans)
 
 
 def _wording(row: Row, *, is_present: bool = False) -> Wording:

@@ -8,7 +8,7 @@ from schema.labels import EDGES, NODES
 
 _LEFT_OUT = {("Model", "created"), ("Model", "activated"), ("Article", "authority")}
 """What tells when, and what follows from the rest; the journals of runs and of loads are left out as well."""
-_JOURNALS = ("Run", "Origin")
+_JOURNALS = ("Run", "Origin", "Revision")
 
 
 def canonical_dump(graph: Graph) -> Iterator[str]:

@@ -1,9 +1,9 @@
 """The difference between the acts in a graph and the same acts as they were read, as rows to write."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, datetime
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from ingest.loading.filling import filled, texts_in_time
 from schema.filter import is_present
 from schema.identifiers import act_of
 from schema.records import Act, ActTree, Article, Section, Wording
+from schema.revisions import PRESENT, Revision, on_record, present_wording, revision
 
 _WRITES = (
     "delete_wordings",
@@ -27,6 +28,7 @@ _WRITES = (
     "update_articles",
     "create_wordings",
     "update_wordings",
+    "create_revisions",
     "delete_section_parents",
     "delete_article_parents",
     "create_act_contains_section",
@@ -74,6 +76,8 @@ class StoredActs:
     articles: Mapping[str, Article] = field(default_factory=dict[str, Article])
     wordings: Mapping[str, Wording] = field(default_factory=dict[str, Wording])
     following: Mapping[str, str] = field(default_factory=dict[str, str])
+    recorded: frozenset[str] = frozenset()
+    """Those of the acts whose changes are kept: they were loaded whole before."""
 
     @classmethod
     def of(cls, graph: Statements, ids: Sequence[str]) -> "StoredActs":
@@ -86,6 +90,7 @@ class StoredActs:
             {row["id"]: record_of(Article, row) for row in graph.rows("articles_of_acts", ids=ids)},
             {row["id"]: record_of(Wording, row) for row in graph.rows("wordings_of_acts", ids=ids)},
             {row["article"]: row["following"] for row in graph.rows("next_of_acts", ids=ids)},
+            frozenset(row["id"] for row in graph.rows("begun_records", ids=ids)),
         )
 
     def by_act(self) -> dict[str, "StoredActs"]:
@@ -93,7 +98,8 @@ class StoredActs:
         sections, articles = _by_act(self.sections), _by_act(self.articles)
         wordings, following = _by_act(self.wordings), _by_act(self.following)
         return {
-            id: StoredActs({id: act}, sections[id], articles[id], wordings[id], following[id]) for id, act in self.acts.items()
+            id: StoredActs({id: act}, sections[id], articles[id], wordings[id], following[id], self.recorded & {id})
+            for id, act in self.acts.items()
         }
 
 
@@ -130,8 +136,8 @@ class Difference:
                 graph.write(statement, **{name: batch})
 
 
-def difference(old: StoredActs, trees: Iterable[ActTree], today: date) -> Difference:
-    """Return what must be written for the graph to hold these acts.
+def difference(old: StoredActs, trees: Iterable[ActTree], now: datetime) -> Difference:
+    """Return what must be written for the graph to hold these acts, and what of it changes what was on record.
 
     A wording that gives way to another is kept as a wording of its article, which ends where the new one begins:
     on the new one's first day, else on the day of the consolidation, else today. Where the source does not date wordings,
@@ -140,13 +146,13 @@ def difference(old: StoredActs, trees: Iterable[ActTree], today: date) -> Differ
     changes = Difference()
     by_act = old.by_act()
     for tree in trees:
-        _add_act(changes, by_act.get(tree.act.id, StoredActs()), tree, today)
+        _add_act(changes, by_act.get(tree.act.id, StoredActs()), tree, now)
     return changes
 
 
-def _add_act(changes: Difference, old: StoredActs, tree: ActTree, today: date) -> None:
+def _add_act(changes: Difference, old: StoredActs, tree: ActTree, now: datetime) -> None:
     """Add what must be written for one act."""
-    act = tree.act
+    act, today = tree.act, now.date()
     if act.id not in old.acts:
         changes.rows["create_acts"].append(row_of(act))
         changes.counts.created["Act"] += 1
@@ -158,7 +164,10 @@ def _add_act(changes: Difference, old: StoredActs, tree: ActTree, today: date) -
         tree = replace(tree, articles=tuple(_dated(article, old, ended, act, today) for article in tree.articles))
     _add_nodes(changes, "Section", act.id, old.sections, tree.sections)
     _add_nodes(changes, "Article", act.id, old.articles, tree.articles)
-    _add_wordings(changes, old, tree, today)
+    wordings = _add_wordings(changes, old, tree, today)
+    if act.id in old.recorded:
+        new = replace(old, articles={article.id: article for article in tree.articles}, wordings=wordings)
+        changes.rows["create_revisions"] += map(row_of, revisions(old, new, now))
     gone = old.articles.keys() - {article.id for article in tree.articles}
     changes.rows["delete_wordings"] += sorted(id for id, wording in old.wordings.items() if wording.article_id in gone)
     present = (a.id for a in tree.articles if is_present(a.valid_from, a.valid_to, act.as_of))
@@ -212,17 +221,38 @@ def _end(before: Article, after: Article, act: Act, today: date) -> date:
     return next((day for day in (after.valid_from, act.updated) if day and day > began), max(today, began))
 
 
-def _add_wordings(changes: Difference, old: StoredActs, tree: ActTree, today: date) -> None:
-    """Add dated records of the source, and wordings that give way. What the graph knows of a wording's text stays."""
+def revisions(old: StoredActs, new: StoredActs, now: datetime) -> Iterator[Revision]:
+    """Yield what is other on record of the articles of an act than it was."""
+    before, after = _by_article(old), _by_article(new)
+    for id in sorted(before.keys() | after.keys()):
+        was, is_ = before.get(id, {}), after.get(id, {})
+        if was != is_ and (one := revision(id, now.isoformat(timespec="microseconds"), on_record(was), on_record(is_))):
+            yield one
+
+
+def _by_article(acts: StoredActs) -> dict[str, dict[str, Wording]]:
+    """The wordings of each article, the present one under the name ``PRESENT``."""
+    found = {id: {PRESENT: present_wording(article)} for id, article in acts.articles.items()}
+    for id, wording in acts.wordings.items():
+        found[wording.article_id][id] = wording
+    return found
+
+
+def _add_wordings(changes: Difference, old: StoredActs, tree: ActTree, today: date) -> dict[str, Wording]:
+    """Add dated records of the source, and wordings that give way; return all that are there then.
+
+    What the graph knows of a wording's text stays.
+    """
     wanted = {wording.id: wording for wording in tree.wordings}
     was_history = any(act.known_from and not tree.act.known_from for act in old.acts.values())
     if was_history:
         texts = texts_in_time(old.articles.values(), old.wordings.values())
         wanted |= {wording.id: wording for wording in filled(tree.wordings, texts)}
+    kept = {article.id for article in tree.articles}
+    there = {id: wording for id, wording in old.wordings.items() if wording.article_id in kept}
     if tree.wordings_whole or was_history:
-        kept = {article.id for article in tree.articles}
-        stale = (id for id, wording in old.wordings.items() if id not in wanted and wording.article_id in kept)
-        changes.rows["delete_wordings"] += sorted(stale)
+        changes.rows["delete_wordings"] += sorted(there.keys() - wanted.keys())
+        there = {id: wording for id, wording in there.items() if id in wanted}
     for article in () if tree.wordings_whole or was_history else tree.articles:
         before = old.articles.get(article.id)
         if before is None or before.text == article.text or not before.text:
@@ -240,12 +270,12 @@ def _add_wordings(changes: Difference, old: StoredActs, tree: ActTree, today: da
         wanted[wording.id] = wording
     for id, wording in wanted.items():
         stored = old.wordings.get(id)
+        there[id] = wording if wording.text or stored is None else replace(wording, text=stored.text)
         if stored is None:
             changes.rows["create_wordings"].append(row_of(wording))
-            continue
-        wording = wording if wording.text else replace(wording, text=stored.text)
-        if wording != stored:
-            changes.rows["update_wordings"].append(row_of(wording))
+        elif there[id] != stored:
+            changes.rows["update_wordings"].append(row_of(there[id]))
+    return there
 
 
 def _count(counts: Counts, label: str, old: Mapping[str, Section | Article], new: Sequence[Section | Article]) -> None:

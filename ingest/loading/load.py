@@ -238,7 +238,7 @@ def _write_portion(graph: Statements, *, portion: Portion) -> Counts:
     chunk, changes = portion.chunk, portion.changes
     if changes is None:
         old = StoredActs.of(graph, chunk.stored_ids)
-        changes = difference(old, portion.trees, datetime.now(UTC).date())
+        changes = difference(old, portion.trees, datetime.now(UTC))
         for batch in batches(chunk.stored_ids):
             graph.write("open_acts", ids=batch)
         release_citations(graph, {act.id for act in chunk.acts}, changes.gone_sections, changes.gone_articles)
@@ -316,6 +316,8 @@ def _write_links(graph: Statements, plan: Plan, linked: _Linked) -> None:
     ]
     for batch in batches(seals):
         graph.write("seal_acts", rows=batch)
+        now = datetime.now(UTC).isoformat(timespec="microseconds")
+        graph.write("begin_records", ids=[row["id"] for row in batch], recorded=now)
 
 
 def _write_questions(graph: Graph, plan: Plan, report: LoadReport) -> AskedQuestions:
@@ -371,6 +373,7 @@ def _remove_acts(graph: Statements, ids: Sequence[str]) -> Counts:
         ("delete_sections", sorted(old.sections)),
         ("delete_articles", sorted(old.articles)),
         ("delete_acts", sorted(old.acts)),
+        ("delete_revisions", sorted(old.acts)),  # an act that comes back begins a record of its own
     ):
         for batch in batches(gone):
             graph.write(statement, ids=batch)

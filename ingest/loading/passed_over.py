@@ -2,12 +2,14 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 
 from cypher.batches import batches
 from cypher.graph import Graph, Statements
 from cypher.rows import row_of
-from ingest.loading.difference import StoredActs
+from ingest.loading.difference import StoredActs, revisions
 from ingest.loading.filling import filled, texts_in_time
 from ingest.loading.plan import Plan
 from schema.records import Wording
@@ -32,13 +34,18 @@ def fill_wordings(graph: Graph, plan: Plan, begin: Callable[[], object]) -> int:
         found = filled(stored.wordings.values(), texts_in_time(tree.articles, tree.wordings))
         if found:
             begin()
-            graph.atomically(partial(_write, act=act.id, sha256=plan.stored_acts[act.id]["law_sha256"], found=found))
+            sha256 = plan.stored_acts[act.id]["law_sha256"]
+            graph.atomically(partial(_write, stored=stored, act=act.id, sha256=sha256, found=found))
             count += len(found)
     return count
 
 
-def _write(graph: Statements, *, act: str, sha256: str, found: list[Wording]) -> None:
+def _write(graph: Statements, *, stored: StoredActs, act: str, sha256: str, found: list[Wording]) -> None:
     for batch in batches(found):
         graph.write("update_wordings", rows=[row_of(wording) for wording in batch])
+    if stored.recorded:
+        new = replace(stored, wordings={**stored.wordings, **{wording.id: wording for wording in found}})
+        for batch in batches([row_of(revision) for revision in revisions(stored, new, datetime.now(UTC))]):
+            graph.write("create_revisions", rows=batch)
     digest = hashlib.sha256("\n".join([sha256, *sorted(f"{w.id} {w.text_sha256}" for w in found)]).encode())
     graph.write("set_law_sha256", id=act, sha256=digest.hexdigest())

@@ -9,7 +9,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TypeVar
 
@@ -79,13 +79,13 @@ def portions(chunk: Chunk) -> Iterator[Portion]:
     if chunk.stored:
         yield Portion(chunk, trees, changes=None)
         return
-    today = datetime.now(UTC).date()
+    now = datetime.now(UTC)
     large = [tree for tree in trees if _is_large(tree)]
     begun = [replace(tree, articles=(), wordings=()) if _is_large(tree) else tree for tree in trees]
-    first = Portion(chunk, trees, changes=difference(StoredActs(), begun, today))
+    first = Portion(chunk, trees, changes=difference(StoredActs(), begun, now))
     yield first
     for tree in large:
-        for changes in _of_articles(tree, today):
+        for changes in _of_articles(tree, now):
             yield Portion(chunk, (), changes, first.begun)
 
 
@@ -93,7 +93,7 @@ def _is_large(tree: ActTree) -> bool:
     return len(tree.articles) > CHUNK_ARTICLES
 
 
-def _of_articles(tree: ActTree, today: date) -> Iterator[Difference]:
+def _of_articles(tree: ActTree, now: datetime) -> Iterator[Difference]:
     """Yield the articles of an act whose sections are written, in portions."""
     written = StoredActs(acts={tree.act.id: tree.act})
     wordings: dict[str, list[Wording]] = defaultdict(list)
@@ -102,7 +102,7 @@ def _of_articles(tree: ActTree, today: date) -> Iterator[Difference]:
     for start in range(0, len(tree.articles), CHUNK_ARTICLES):
         articles: tuple[Article, ...] = tree.articles[start : start + CHUNK_ARTICLES]
         kept = tuple(wording for article in articles for wording in wordings.get(article.id, ()))
-        yield difference(written, [replace(tree, sections=(), articles=articles, wordings=kept)], today)
+        yield difference(written, [replace(tree, sections=(), articles=articles, wordings=kept)], now)
 
 
 def joints(acts: Iterable[ReadAct]) -> list[Row]:

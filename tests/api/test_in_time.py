@@ -229,3 +229,19 @@ def test_hits_of_all_time_say_when_each_was_in_force(ovens: TestClient) -> None:
     days = {edge["node"]["number"]: (edge["textOfDay"], edge["inForceFrom"], edge["inForceTo"]) for edge in edges}
     assert days["10"] == ("OTHER", "1900-01-01", "2016-10-01")
     assert days["20"] == (None, "2016-10-01", None)
+
+
+def test_the_law_is_told_as_it_was_known(ovens: TestClient) -> None:
+    query = """query($id: ID!, $known: Date!) { node(id: $id) { ... on Article {
+      history(knownOn: $known) { totalCount } onDay(day: "1960-01-01", knownOn: $known) { state wording { text } } } }
+      difference(article: $id, from: "1940-01-01", to: "1960-01-01", knownOn: $known) { same } }"""
+    told = ask(ovens, query, id=ARTICLES["1"], known="2999-01-01")
+    assert told == {
+        "node": {"history": {"totalCount": 2}, "onDay": {"state": "SAME", "wording": {"text": OVEN_1950}}},
+        "difference": {"same": False},
+    }
+    query = (
+        """query($id: ID!) { difference(article: $id, from: "1940-01-01", to: "1960-01-01", knownOn: "2001-01-01") { same } }"""
+    )
+    said, code = refusal(ovens, query, id=ARTICLES["1"])
+    assert ("what was on record of its act is known from" in said, code) == (True, "NotOnRecord")

@@ -37,7 +37,7 @@ NUMBERS = {
     "confidence",
     "similarity",
 }
-LISTS = {"source_ids", "passed_over", "subjects", "stays"}
+LISTS = {"source_ids", "passed_over", "subjects", "stays", "taken", "given"}
 
 
 def parameters(statement: str) -> dict[str, Any]:

@@ -150,12 +150,15 @@ def _comparable(row: dict[str, Any]) -> str:
     return str(sorted((key, _plain(value)) for key, value in row.items() if key not in _OF_THE_LOAD))
 
 
-_OF_THE_LOAD = ("address", "loaded_at")
+_OF_THE_LOAD = ("address", "loaded_at", "recorded")
 """Where law was loaded from, and when: two graphs of the same law may differ in these."""
+_MOMENT = re.compile(r"(?<=@)\d{4}-\d\d-\d\dT[\d:.+]+")
 
 
 def _plain(value: Any) -> Any:
     """A value as both engines give it: they collect lists in orders of their own."""
+    if isinstance(value, str):
+        return _MOMENT.sub("…", value)
     return round(value, 3) if isinstance(value, float) else sorted(map(str, value)) if isinstance(value, list) else value
 
 
