@@ -39,7 +39,7 @@ def named(graph: Graph, index: TextIndex, words: str, act: str | None = None) ->
     found = _identified(graph, index.corpus, words) if act is None else None
     if found is not None:
         return found
-    understanding = Understanding(index.corpus, index.vocabulary, index.languages)
+    understanding = Understanding.of(index)
     only = understanding.filter(Filter(act=act))
     understood = understanding.understand(words, only)
     within = None if only.act is None else [index.corpus.act_position[only.act]]
@@ -63,7 +63,7 @@ def act_named(index: TextIndex, words: str) -> str:
         NotFound: they name none; the message has the nearest.
         BadQuery: they name several.
     """
-    return Understanding(index.corpus, index.vocabulary, index.languages).names.resolve(" ".join(words.split()))
+    return Understanding.of(index).names.resolve(" ".join(words.split()))
 
 
 def _identified(graph: Graph, corpus: Corpus, words: str) -> Named | None:

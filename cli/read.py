@@ -40,7 +40,7 @@ def show(
     with Home.of(context).graph() as graph:
         index = Home.of(context).index(graph)
         found = named(graph, index, " ".join(name), act)
-        page = page_of(graph, index.corpus, found, on.date() if on else None, known_on.date() if known_on else None)
+        page = page_of(graph, index, found, on.date() if on else None, known_on.date() if known_on else None)
     say_json(page) if json_ else show_page(page, all_lines=all_)
 
 

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from citations.find import find_references
-from citations.reference import Context
 from citations.resolve import number_order
 from cli.language import localised
 from cli.named import BY_ID, Named
@@ -18,18 +16,21 @@ from search.corpus.corpus import Corpus
 from search.in_time.act_on_day import ActOnDay
 from search.in_time.article_on_day import ArticleOnDay
 from search.in_time.as_known import NotOnRecord, as_known
+from search.in_time.cited_in_text import cited_in_text
+from search.query.understanding import Understanding
+from search.text.index import TextIndex
 
 Page = dict[str, Any]
 _NEIGHBOURS = {"previous": -1, "next": 1}
 _SHOWN = ("id", "number", "heading", "title", "kind", "language", "status", "valid_from", "valid_to", "published", "updated")
 
 
-def page_of(graph: Graph, corpus: Corpus, name: Named, day: date | None = None, known_on: date | None = None) -> Page:
+def page_of(graph: Graph, index: TextIndex, name: Named, day: date | None = None, known_on: date | None = None) -> Page:
     """Return all that is shown of an act, a section or an article.
 
     Args:
         graph: the law.
-        corpus: the same law, in memory.
+        index: of the same law.
         name: label and identifier.
         day: of an article, the day whose wording is shown.
         known_on: of an article, the day on which the graph knew what is shown; without ``day``, the wording of that day.
@@ -37,7 +38,7 @@ def page_of(graph: Graph, corpus: Corpus, name: Named, day: date | None = None, 
     Raises:
         NotFound: nothing was known of the article then.
     """
-    label, id = name
+    (label, id), corpus = name, index.corpus
     (row,) = graph.rows(BY_ID[label], ids=[id])
     act = row if label == "Act" else _row(graph, "Act", row["act_id"])
     page: Page = {"label": label} | {key: row[key] for key in _SHOWN if key in row}
@@ -60,7 +61,7 @@ def page_of(graph: Graph, corpus: Corpus, name: Named, day: date | None = None, 
     if day is None:
         return page
     page |= on_day(day, row, wordings, page, (act["known_from"], act["known_to"]))
-    return page | _around_on_day(graph, act, id, day, page) if act["known_from"] else page
+    return page | _around_on_day(graph, index, act["id"], id, page) if act["known_from"] else page
 
 
 def known_then(graph: Graph, article: Row, others: Sequence[Row], day: date) -> tuple[Row, list[Row]]:
@@ -103,25 +104,21 @@ def _days(wording: Row | None) -> Page | None:
     return None if wording is None else {name: wording[name] for name in ("valid_from", "valid_to")}
 
 
-def _around_on_day(graph: Graph, act: Row, id: str, day: date, page: Page) -> Page:
-    """Return the place of an article on a day, its neighbours, and what the text of that day cites."""
-    stood = ActOnDay.of(graph, act["id"], day)
+def _around_on_day(graph: Graph, index: TextIndex, act: str, id: str, page: Page) -> Page:
+    """Return the place of an article on the day of its page, its neighbours, and what the text of that day cites."""
+    stood = ActOnDay.of(graph, act, page["on"])
     if id not in stood.parts:
-        act_alone = [step for step in page["path"] if step["id"] == act["id"]]
+        act_alone = [step for step in page["path"] if step["id"] == act]
         return {"path": act_alone, "previous": None, "next": None, "cites": [], "cites_outside": []}
     before, after = stood.beside(id)
     around: Page = {"path": [{"id": step, "heading": heading} for step, heading in stood.path_above(id)]}
     for side, part in (("previous", before), ("next", after)):
         around[side] = None if part is None else {"id": part.id, "number": part.number}
     if page["text_of_day"] == TextOfDay.OTHER.value or page["known_on"]:
-        around |= {"cites": [], "cites_outside": [], "cites_in_text": _in_text(act, id, page["text"] or "")}
+        cited = cited_in_text(Understanding.of(index), id, page["text"] or "")
+        in_text = [{"words": one.words, "target": one.target, "ids": list(one.ids)} for one in cited]
+        around |= {"cites": [], "cites_outside": [], "cites_in_text": in_text}
     return around
-
-
-def _in_text(act: Row, id: str, text: str) -> list[Page]:
-    """Return what a text cites, as it names it."""
-    context = Context(act["jurisdiction"], act["id"], article=id)
-    return [{"words": found.text, "target": found.target} for found in find_references(text, context)]
 
 
 def _renumberings(graph: Graph, id: str) -> list[Page]:

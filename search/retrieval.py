@@ -77,7 +77,7 @@ class Retriever:
         self.index = index
         self.model = model
         self._longest = max_query_characters
-        self.understanding = Understanding(index.corpus, index.vocabulary, index.languages)
+        self.understanding = Understanding.of(index)
         self._pooling = pooling or TreePooling(index.corpus)
         self._leading = leading(index.corpus)
         self._headings = HeadingScores(index.corpus, index.vocabulary.headings)

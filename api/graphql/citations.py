@@ -7,7 +7,10 @@ from api.graphql.loaders import Reading
 from api.graphql.pagination import PageInfo, Window
 from cypher.graph import Row
 from schema.publishers import outside_url
+from search.in_time.cited_in_text import cited_in_text
 
+LETTERS_A_VALUE = 20
+"""Letters whose comparison, or whose reading for citations, takes as long as a value of the answer does."""
 _OUTSIDE = ("text", "start", "end", "kind", "target", "target_kind")
 
 
@@ -38,6 +41,56 @@ class CitesOutsideConnection:
     edges: list[CitesOutsideEdge]
     page_info: PageInfo
     total_count: int
+
+
+@graphql_type
+class CitesInTextEdge:
+    """A citation that was read from the text of a wording."""
+
+    cursor: str
+    text: str = strawberry.field(description="The words that cite.")
+    start: int = strawberry.field(description="Where they begin in the text, in code points.")
+    end: int = strawberry.field(description="Where they end, exclusive.")
+    target: str = strawberry.field(description="A name of what is cited: its act and its number.")
+    ids: list[strawberry.ID] = strawberry.field(
+        description="The articles, the section or the act that it names; none where the law that is loaded lacks them."
+    )
+
+
+@graphql_type
+class CitesInTextConnection:
+    """Citations that were read from the text of a wording, in its order."""
+
+    edges: list[CitesInTextEdge]
+    page_info: PageInfo
+    total_count: int
+
+
+def citations_in_text(reading: Reading, wording: tuple[str, str, str], first: int, after: str | None) -> CitesInTextConnection:
+    """Return a page of the citations in the text of a wording.
+
+    Args:
+        reading: of the request.
+        wording: its identifier, that of its article, and its text.
+        first: length of the page.
+        after: cursor of the page before.
+    """
+    id, article, text = wording
+    window = Window.of(["citesInText", id], first, after, reading.settings.max_page)
+    reading.budget.spend(len(text) // LETTERS_A_VALUE)
+    page = window.page_of_all(found := cited_in_text(reading.snapshot.retriever.understanding, article, text))
+    edges = [
+        CitesInTextEdge(
+            cursor=cursor,
+            text=one.words,
+            start=one.start,
+            end=one.end,
+            target=one.target,
+            ids=[strawberry.ID(each) for each in one.ids],
+        )
+        for cursor, one in page.items
+    ]
+    return CitesInTextConnection(edges=edges, page_info=page.info, total_count=len(found))
 
 
 async def outside_citations(reading: Reading, id: str, first: int, after: str | None) -> CitesOutsideConnection:

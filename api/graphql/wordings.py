@@ -6,8 +6,11 @@ from enum import Enum
 
 import strawberry
 
+from api.graphql.arguments import After, First
+from api.graphql.citations import LETTERS_A_VALUE, CitesInTextConnection, citations_in_text
 from api.graphql.described import graphql_field, graphql_type
 from api.graphql.loaders import Reading, gone
+from api.graphql.pagination import DEFAULT_PAGE
 from cypher.graph import Row
 from schema.identifiers import act_of as act_identifier
 from schema.publishers import present_id, wording_url
@@ -15,9 +18,6 @@ from schema.wordings import Days, TextOfDay
 from search.in_time.article_on_day import ArticleOnDay
 from search.in_time.as_known import as_known
 from search.in_time.difference import difference
-
-_LETTERS_A_VALUE = 20
-"""Letters whose comparison takes as long as a value of the answer does."""
 
 strawberry.enum(
     TextOfDay,
@@ -54,6 +54,13 @@ class Wording(Dated):
         """Address at the publisher; null where none is certain."""
         act = await info.context.acts.load(act_identifier(self.article_id))
         return None if act is None else wording_url(act, self.source_id)
+
+    @graphql_field
+    async def cites(
+        self, info: strawberry.Info[Reading, None], first: First = DEFAULT_PAGE, after: After = None
+    ) -> CitesInTextConnection:
+        """Citations in its text, in their order; none where that is not known."""
+        return citations_in_text(info.context, (self.id, self.article_id, self.text or ""), first, after)
 
 
 @graphql_type
@@ -179,7 +186,7 @@ async def difference_between(reading: Reading, article: str, days: tuple[date, d
     before, after = (one.wording.text if one.wording else None for one in (earlier, later))
     if before is None or after is None:
         return Difference(earlier=earlier, later=later, same=None, spans=None)
-    reading.budget.spend((len(before) + len(after)) // _LETTERS_A_VALUE)
+    reading.budget.spend((len(before) + len(after)) // LETTERS_A_VALUE)
     spans = [
         DifferenceSpan(change=WordChange(span.change), text=span.text, start=span.start, end=span.end)
         for span in difference(before, after)

@@ -13,6 +13,7 @@ from search.query.act_names import ActNames, nearest_said, resolve_value
 from search.query.article_numbers import ArticleNumbers
 from search.query.citation import ANY_ACT, Cited, cited_in
 from search.query.spelling import WORD, Speller
+from search.text.index import TextIndex
 from search.text.vocabulary import Vocabulary
 
 MOST_NAMED = 1000
@@ -69,6 +70,11 @@ class Understanding:
         self.speller = Speller(vocabulary.words, languages)
         held = set(corpus.jurisdictions) - {"eu"}
         self._jurisdiction = _HOME if _HOME in held or not held else min(held)
+
+    @classmethod
+    def of(cls, index: TextIndex) -> "Understanding":
+        """Return the understanding of an index's law."""
+        return cls(index.corpus, index.vocabulary, index.languages)
 
     @cached_property
     def names(self) -> ActNames:
@@ -140,6 +146,17 @@ class Understanding:
                 named |= dict.fromkeys(p for p in found if mask is None or mask[p])
         words, corrected = self._words(query, cited, without=cited if lacking and not named else [])
         return Understood(words, corrected, tuple(named)[:MOST_NAMED], tuple(missing))
+
+    def meant(self, target: str) -> tuple[str, ...]:
+        """Return the identifiers of what the key of a citation (`citations.find`) names; none where this law lacks it."""
+        name, _, place = target.partition("#")
+        acts = [name] if name in self._corpus.act_position else self.names.acts_of(name)
+        if not place or not acts:
+            return tuple(acts)
+        if place.startswith("/"):
+            return tuple(id for act in acts for id in self.names.index.sections_at(act, place))
+        positions = self._in_articles([self._corpus.act_position[act] for act in acts], place)
+        return tuple(self._corpus.articles[position] for position in positions)
 
     def _named(self, cited: Cited, only: Filter) -> list[int] | Missing:
         """Return the positions of what is cited, or what is told of it where there is none."""

@@ -94,7 +94,12 @@ def test_a_difference_marks_words_where_they_stand(ovens: TestClient) -> None:
     assert "".join(span["text"] for span in found["spans"] if span["change"] != "INSERTED") == OVEN_1900
     assert "".join(span["text"] for span in found["spans"] if span["change"] != "DELETED") == OVEN_1950
     changed = [(span["change"], span["text"]) for span in found["spans"] if span["change"] != "SAME"]
-    assert changed == [("DELETED", "charbon"), ("INSERTED", "gaz"), ("DELETED", "syndic"), ("INSERTED", "préfet")]
+    assert changed == [
+        ("DELETED", "charbon"),
+        ("INSERTED", "gaz"),
+        ("DELETED", "syndic selon l'article 10"),
+        ("INSERTED", "préfet"),
+    ]
 
 
 def test_a_difference_of_one_wording_is_none(ovens: TestClient) -> None:
@@ -229,6 +234,16 @@ def test_hits_of_all_time_say_when_each_was_in_force(ovens: TestClient) -> None:
     days = {edge["node"]["number"]: (edge["textOfDay"], edge["inForceFrom"], edge["inForceTo"]) for edge in edges}
     assert days["10"] == ("OTHER", "1900-01-01", "2016-10-01")
     assert days["20"] == (None, "2016-10-01", None)
+
+
+def test_the_citations_of_an_earlier_wording_are_those_of_its_text(ovens: TestClient) -> None:
+    query = """query($id: ID!, $day: Date!) { node(id: $id) { ... on Article { wording(on: $day) { text cites {
+      totalCount edges { node: text start end target ids } } } } } }"""
+    old = ask(ovens, query, id=ARTICLES["1"], day="1940-01-01")["node"]["wording"]
+    (only,) = old["cites"]["edges"]
+    assert old["text"][only["start"] : only["end"]] == only["node"]
+    assert (only["node"], only["ids"]) == ("article 10", [ARTICLES["10"]])
+    assert ask(ovens, query, id=ARTICLES["1"], day="1960-01-01")["node"]["wording"]["cites"]["totalCount"] == 0
 
 
 def test_the_law_is_told_as_it_was_known(ovens: TestClient) -> None:

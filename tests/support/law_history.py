@@ -18,7 +18,7 @@ status: "in_force"
 ---
 # Code des fours
 """
-OVEN_1900 = "Tout boulanger entretient son four au charbon et en répond devant le syndic."
+OVEN_1900 = "Tout boulanger entretient son four au charbon et en répond devant le syndic selon l'article 10."
 OVEN_1950 = "Tout boulanger entretient son four au gaz et en répond devant le préfet."
 FAULT = (
     "Tout fait quelconque de l'homme, qui cause à autrui un dommage, oblige celui par la faute duquel il est arrivé à le réparer."
