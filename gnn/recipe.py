@@ -136,10 +136,10 @@ class Recipe(_Part):
 
     name: str
     description: str = ""
-    method: Literal["towers", "bm25", "bm25-tuned", "graph-reranker"] = Field(
+    method: Literal["towers", "bm25", "bm25-tuned", "learned-sparse", "graph-reranker"] = Field(
         "towers",
-        description="What is trained: two towers; nothing (bm25); k1 and b of BM25; towers, and a network that reranks what they "
-        "find. Only towers can serve.",
+        description="What is trained: two towers; nothing (bm25); k1 and b of BM25; weights of its words; towers, and a network "
+        "that reranks what they find. Only towers can serve.",
     )
     system: str = Field("gatv2", description="Name of its row in the table of the evaluation.")
     questions: str = Field("service-public", description="Source of the questions to train on.")

@@ -10,6 +10,7 @@ from gnn.model.subgraph import subgraph_edges
 from gnn.recipe import Recipe, RerankOptions
 from gnn.training.bm25_tuning import tuned_lexical
 from gnn.training.graph_reranker import fit_graph_reranker
+from gnn.training.learned_sparse import learned_lexical
 from gnn.training.train import Trainer, check_questions
 from gnn.versions.files import load_model, parameters_of, read_run
 from gnn.versions.identity import RecipeSplit, model_ids
@@ -34,6 +35,7 @@ WAYS: Mapping[str, str] = {
     "served": "pooled, and reranked where the recipe has a reranker: the search of the service",
 }
 """Ways of ranking by a recipe."""
+_LEXICAL = ("bm25", "bm25-tuned", "learned-sparse")
 _SEED = 7
 Score = Callable[[str], Scores]
 
@@ -101,7 +103,7 @@ def contender(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str
     Raises:
         BadSetting: there are no questions to train on, or to choose by.
     """
-    if recipe.method in ("bm25", "bm25-tuned"):
+    if recipe.method in _LEXICAL:
         return _lexical(trainer.workspace, recipe, split)
     workspace = trainer.workspace
     id = contender_id(workspace, recipe, split)
@@ -138,12 +140,13 @@ def _reranking(trainer: Trainer, recipe: Recipe, split: str, model: VectorModel,
 
 
 def _lexical(workspace: Workspace, recipe: Recipe, split: str) -> Contender:
-    """Return BM25 as it is set, or with k1 and b from development questions."""
+    """Return BM25 as it is set, with k1 and b from development questions, or with weights of words from training questions."""
     began = time.monotonic()
     index, parameters = workspace.index, 0
-    if recipe.method == "bm25-tuned":
+    if recipe.method != "bm25":
         check_questions(recipe, workspace.questions, (split,))
-        index, parameters = tuned_lexical(workspace, split), 4
+        learnt = recipe.method == "learned-sparse"
+        index, parameters = learned_lexical(workspace, recipe, split) if learnt else (tuned_lexical(workspace, split), 4)
     seconds = time.monotonic() - began
     return Contender(_ways(index, None, Mode.BM25), seconds if parameters else 0.0, parameters)
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import bm25s
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from search.arrays import Scores
 from search.text.counts import count_words, numbered
@@ -129,6 +131,33 @@ class Bm25Index:
         if not ids:
             return np.zeros(self.documents, np.float32)
         return self._index.get_scores_from_ids(ids)
+
+    @property
+    def words(self) -> Mapping[str, int]:
+        """The words of the index, with their numbers."""
+        return self._index.vocab_dict
+
+    def rows(self, words: Sequence[str]) -> sparse.csr_array:
+        """Return float32[words, documents]: what each word adds to the score of each document; nothing for one it lacks."""
+        numbers = [self.words.get(word, self.words[""]) for word in words]
+        data, indices, indptr = self._scores()
+        return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, self.documents))[numbers]
+
+    def weighted(self, weights: Mapping[str, float]) -> "Bm25Index":
+        """Return an index whose words have other weights, as factors; a word without one keeps that it has."""
+        data, _, indptr = self._scores()
+        factors = np.ones(len(indptr) - 1, np.float32)
+        for word, weight in weights.items():
+            if word in self.words:
+                factors[self.words[word]] = weight
+        other = copy(self._index)
+        other.scores = {**self._index.scores, "data": data * np.repeat(factors, np.diff(indptr))}
+        return Bm25Index(other, self.documents)
+
+    def _scores(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return what each word adds to documents, these, and where those of each word begin."""
+        data, indices, indptr = (np.asarray(self._index.scores[name]) for name in ("data", "indices", "indptr"))
+        return data, indices, indptr
 
     def save(self, folder: Path) -> None:
         """Write the index into a folder."""

@@ -1,0 +1,190 @@
+"""Learned sparse retrieval: BM25 whose words have weights that questions have taught (after SPLADE: Formal et al., SIGIR 2021).
+
+The weight of a word stands for that in queries and that in articles at once, so it can be written into the index: what is
+learnt is served by BM25's own index, at its speed. Unlike SPLADE no word is added to an article or a query, for which a language
+model would be asked. The weight is ``exp(θ · f + w)``, with f its idf and its length in letters, and w a weight of its own,
+which decays: a word that no question has is weighted by f alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gnn.recipe import Recipe, TrainingOptions
+from gnn.workspace import Workspace
+from runtime.progress import Progress, silent
+from search.arrays import Positions
+from search.evaluation import measure, ranks_of
+from search.questions import TITLE, WITH_DESCRIPTION, of_split, positions_of, query_text
+from search.text.analysis import query_tokens
+from search.text.bm25 import Bm25Index
+from search.text.index import TextIndex
+from search.text.options import Bm25Options
+from search.text.protocol import EmbeddedLexical
+from search.text.words import group_documents, tokenised
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A question as it is asked: the numbers of its words (int64[k], each as often as it stands there), and its articles."""
+
+    words: Tensor
+    relevant: Positions
+
+
+class WordWeights(nn.Module):
+    """Logarithms of the weights of words, with a temperature and the share of whole sections in the score.
+
+    Shapes:
+        features: float32[v, 2]; out: float32[v].
+    """
+
+    def __init__(self, features: Tensor, temperature: float) -> None:
+        """Begin with BM25 as it is; ``temperature`` is the inverse one to begin with."""
+        super().__init__()
+        self.features = features
+        self.of_features = nn.Linear(features.shape[1], 1, bias=False)
+        nn.init.zeros_(self.of_features.weight)
+        self.own = nn.Parameter(torch.zeros(len(features)))
+        self.log_scale = nn.Parameter(torch.tensor(temperature).log())
+        self.log_sections = nn.Parameter(torch.zeros(()))
+
+    def forward(self) -> Tensor:
+        """Return ``out``."""
+        return self.of_features(self.features).squeeze(-1) + self.own
+
+
+class _Scores:
+    """BM25 of articles and of their sections, by the words of questions.
+
+    Args:
+        lexical: both indexes.
+        words: those of the questions, in the order of their numbers.
+    """
+
+    def __init__(self, lexical: EmbeddedLexical, words: Sequence[str]) -> None:
+        self._articles, self._sections = lexical.articles.rows(words), lexical.sections.rows(words)
+        self._group = torch.from_numpy(lexical.group.astype(np.int64))
+        held = np.maximum(np.diff(self._articles.indptr), 1)
+        idf = np.log(lexical.articles.documents / held)
+        features = np.stack([idf / 10, [len(word) / 10 for word in words]], axis=1)
+        self.features = torch.from_numpy(features.astype(np.float32))
+
+    def __call__(self, model: WordWeights, asked: Sequence[Tensor]) -> Tensor:
+        """Return float32[questions, n]: scores of all articles, up to the temperature."""
+        words, places = torch.unique(torch.cat(list(asked)), return_inverse=True)
+        rows = torch.repeat_interleave(torch.arange(len(asked)), torch.tensor([len(one) for one in asked]))
+        counts = torch.zeros(len(asked), len(words)).index_put((rows, places), torch.ones(len(rows)), accumulate=True)
+        weighted = counts * model()[words].exp()
+        articles, sections = (torch.from_numpy(part[words.numpy()].toarray()) for part in (self._articles, self._sections))
+        return weighted @ articles + model.log_sections.exp() * (weighted @ sections)[:, self._group]
+
+
+def learned_lexical(workspace: Workspace, recipe: Recipe, split: str) -> tuple[TextIndex, int]:
+    """Return the text index with the words of articles and of sections weighted, and the number of weights.
+
+    The epoch with the best sum of R@100 and MAP on the development questions of the split is kept, by title and as a whole.
+    """
+    index, options = workspace.index, recipe.training
+    lexical = _embedded(workspace)
+    known = lexical.articles.words
+    parts = {part: of_split(workspace.questions, split, part) for part in ("train", "development")}
+    tokens = {
+        part: [
+            [[w for w in query_tokens(query_text(q, way), index.languages) if w in known] for q in questions]
+            for way in (TITLE, WITH_DESCRIPTION)
+        ]
+        for part, questions in parts.items()
+    }
+    words = sorted({word for ways in tokens.values() for way in ways for one in way for word in one})
+    number = {word: n for n, word in enumerate(words)}
+    asked = {
+        part: [
+            [
+                Asked(torch.tensor([number[w] for w in one], dtype=torch.long), positions_of(index.corpus, question))
+                for one, question in zip(way, parts[part], strict=True)
+            ]
+            for way in ways
+        ]
+        for part, ways in tokens.items()
+    }
+    torch.set_num_threads(workspace.threads)
+    torch.manual_seed(options.seed)
+    scores = _Scores(lexical, words)
+    model = _fitted(scores, asked["train"], asked["development"], options, workspace.progress)
+    weights = dict(zip(words, model().detach().exp().tolist(), strict=True))
+    return replace(index, lexical=_weighted(lexical, weights)), len(words) + 4
+
+
+def _fitted(
+    scores: _Scores,
+    training: Sequence[Sequence[Asked]],
+    development: Sequence[Sequence[Asked]],
+    options: TrainingOptions,
+    progress: Progress = silent,
+) -> WordWeights:
+    """Return the weights of the best epoch."""
+    titles, whole = training
+    model = WordWeights(scores.features, options.temperature)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
+    draw = torch.Generator().manual_seed(options.seed)
+    best, best_epoch, state = _quality(scores, model, development), -1, _copied(model)
+    with progress("weights of words", options.epochs) as advance:
+        for epoch in range(options.epochs):
+            for batch in torch.randperm(len(whole), generator=draw).split(options.batch):
+                short = torch.rand(len(batch), generator=draw) < options.title_share
+                chosen = [(titles if s else whole)[i] for i, s in zip(batch.tolist(), short.tolist(), strict=True)]
+                loss = _loss(scores, model, [one for one in chosen if len(one.words)], options.dropout, draw)
+                optimiser.zero_grad(set_to_none=True)
+                loss.backward()
+                optimiser.step()
+            advance(1)
+            quality = _quality(scores, model, development)
+            if quality > best:
+                best, best_epoch, state = quality, epoch, _copied(model)
+            if epoch - best_epoch >= options.patience:
+                break
+    model.load_state_dict(state)
+    return model
+
+
+def _loss(scores: _Scores, model: WordWeights, asked: Sequence[Asked], dropout: float, draw: torch.Generator) -> Tensor:
+    """Return the softmax over all articles, uniform over the relevant ones; part of the words of a question are left out."""
+    kept = [one.words[torch.rand(len(one.words), generator=draw) >= dropout] for one in asked]
+    kept = [some if len(some) else one.words for some, one in zip(kept, asked, strict=True)]
+    log_p = functional.log_softmax(model.log_scale.exp() * scores(model, kept), -1)
+    return -torch.stack([row[torch.from_numpy(one.relevant)].mean() for row, one in zip(log_p, asked, strict=True)]).mean()
+
+
+@torch.inference_mode()
+def _quality(scores: _Scores, model: WordWeights, ways: Sequence[Sequence[Asked]]) -> float:
+    """Return the mean of R@100 and MAP, added up, over questions and ways of asking."""
+    rows = [
+        measure(ranks_of(scores(model, [one.words])[0].numpy(), one.relevant)) if len(one.words) else {"R@100": 0.0, "MAP": 0.0}
+        for way in ways
+        for one in way
+    ]
+    return float(np.mean([row["R@100"] + row["MAP"] for row in rows]))
+
+
+def _copied(model: nn.Module) -> Mapping[str, Tensor]:
+    return {name: value.detach().clone() for name, value in model.state_dict().items()}
+
+
+def _embedded(workspace: Workspace) -> EmbeddedLexical:
+    """Return BM25 on this machine; where the text index is on a server, made for this."""
+    index, corpus, options = workspace.index, workspace.corpus, Bm25Options()
+    if isinstance(index.lexical, EmbeddedLexical):
+        return index.lexical
+    words, above = tokenised(corpus, workspace.text, workspace.progress)
+    articles = Bm25Index.build(words, k1=options.k1, b=options.b)
+    sections = Bm25Index.build(group_documents(corpus, words, above), k1=options.section_k1, b=options.section_b)
+    return EmbeddedLexical(articles, sections, corpus.group, index.languages)
+
+
+def _weighted(lexical: EmbeddedLexical, weights: Mapping[str, float]) -> EmbeddedLexical:
+    return replace(lexical, articles=lexical.articles.weighted(weights), sections=lexical.sections.weighted(weights))

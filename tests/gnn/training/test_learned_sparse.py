@@ -1,0 +1,78 @@
+"""Weights of words, learnt from questions and written into BM25's own index."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from cypher.engines.ladybug import open_graph
+from gnn.recipe import load_recipe
+from gnn.training.learned_sparse import Asked, WordWeights, _fitted, _loss, _Scores, learned_lexical  # pyright: ignore[reportPrivateUsage]
+from schema.filter import Filter
+from search.text.bm25 import Bm25Index
+from search.text.index import open_text_index
+from search.text.options import Bm25Options
+from search.text.protocol import EmbeddedLexical
+from tests.gnn.conftest import workspace_on
+
+DOCUMENTS = [["pain", "four"], ["four", "moulin"], ["pain", "pain", "sel"], ["eau"]]
+GROUP = np.array([0, 0, 1, 1], np.int32)
+WORDS = ["pain", "four", "zzz"]
+
+
+@pytest.fixture
+def lexical() -> EmbeddedLexical:
+    sections = [[*DOCUMENTS[0], *DOCUMENTS[1]], [*DOCUMENTS[2], *DOCUMENTS[3]]]
+    build = (Bm25Index.build(documents, k1=1.2, b=0.75) for documents in (DOCUMENTS, sections))
+    return EmbeddedLexical(*build, GROUP, ("fr",))
+
+
+def test_a_weight_of_one_is_bm25_itself(lexical: EmbeddedLexical) -> None:
+    scores = _Scores(lexical, WORDS)
+    with torch.no_grad():
+        (found,) = scores(WordWeights(scores.features, 1.0), [torch.tensor([0, 1, 1, 2])]).numpy()
+    asked = ["pain", "four", "four"]
+    assert found == pytest.approx(lexical.articles.scores(asked) + lexical.sections.scores(asked)[GROUP])
+
+
+def test_a_weighted_index_multiplies_what_a_word_adds(lexical: EmbeddedLexical) -> None:
+    heavier = lexical.articles.weighted({"pain": 3.0, "unknown": 9.0})
+    assert heavier.scores(["pain"]) == pytest.approx(3 * lexical.articles.scores(["pain"]))
+    assert heavier.scores(["four"]) == pytest.approx(lexical.articles.scores(["four"]))
+    assert lexical.articles.weighted({}).scores(["pain"]) == pytest.approx(lexical.articles.scores(["pain"]))
+
+
+def test_the_loss_is_that_of_a_softmax_over_all_articles(lexical: EmbeddedLexical) -> None:
+    scores = _Scores(lexical, WORDS)
+    asked = Asked(torch.tensor([0]), np.array([0, 2]))
+    loss = _loss(scores, WordWeights(scores.features, 0.5), [asked], 0.0, torch.Generator())
+    given = 0.5 * (lexical.articles.scores(["pain"]) + lexical.sections.scores(["pain"])[GROUP])
+    log_p = given - math.log(np.exp(given).sum())
+    assert loss.item() == pytest.approx(-(log_p[0] + log_p[2]) / 2, rel=1e-5)
+
+
+def test_words_that_lead_to_articles_weigh_more_than_words_that_lead_astray(lexical: EmbeddedLexical) -> None:
+    scores = _Scores(lexical, WORDS)
+    asked = [[Asked(torch.tensor([0, 1]), np.array([2]))]] * 2  # the third document has "pain", and no "four"
+    options = load_recipe("learned-sparse").training.model_copy(update={"dropout": 0.0, "learning_rate": 0.1, "patience": 40})
+    pain, four, _ = _fitted(scores, asked, asked, options)().exp().tolist()
+    assert pain > 1 > four
+
+
+def test_the_index_that_serves_keeps_its_weights(asked_home: Path) -> None:
+    recipe = load_recipe("learned-sparse")
+    with open_graph(asked_home) as graph:
+        workspace = workspace_on(asked_home, graph)
+        index, weights = learned_lexical(workspace, recipe, "random")
+        again, _ = learned_lexical(workspace, recipe, "random")
+    assert weights > 4
+    query = workspace.questions[0].text
+    lists = [each.lexical.lists(query, Filter())["bm25"] for each in (index, again, workspace.index)]
+    assert lists[0].tolist() == lists[1].tolist(), "the same questions teach the same weights"
+    assert index.lexical is not workspace.index.lexical
+    assert (
+        lists[2].tolist()
+        == open_text_index(asked_home, index.corpus.sha256, Bm25Options()).lexical.lists(query, Filter())["bm25"].tolist()
+    )
