@@ -28,7 +28,7 @@ _LARGEST_GRADIENT = 1.0
 
 
 class Task(Protocol):
-    """What is trained: a model, its examples and a measure of it."""
+    """A model to train, with its examples and a measure of it."""
 
     @property
     def model(self) -> nn.Module:
@@ -83,7 +83,7 @@ class TunedEpoch:
 
 @dataclass(slots=True)
 class _State:
-    """What a checkpoint holds beside the model and the optimiser."""
+    """All that a checkpoint holds beside the model and the optimiser."""
 
     step: int = 0
     batch: int = 0
