@@ -286,7 +286,8 @@ class _Tuning:
         except Exception as error:  # torch raises whatever the bytes lead it to
             reason = next(iter(str(error).splitlines()), type(error).__name__)
             raise BadSetting(f"{file} is no checkpoint: {reason}; remove it to begin anew") from None
-        if recipe != self.run.name or made_from != self.run.made_from:
+        own = made_from == self.run.made_from and stored["model"].keys() == self.parameters.keys()
+        if recipe != self.run.name or not own:
             other = "of this recipe with other options, law or questions" if recipe == self.run.name else f"of recipe {recipe}"
             raise BadSetting(f"{file} is a checkpoint {other}, not of {self.run.name}: remove it to begin anew")
         with torch.no_grad():
@@ -297,11 +298,14 @@ class _Tuning:
         self.state = _State(**stored["state"], curve=curve)
 
     def _write_curve(self) -> None:
-        with (self.run.folder / CURVE).open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            names = list(self.state.curve[0].quality)
-            writer.writerow(["epoch", "loss", *names, "seconds", "kept"])
-            writer.writerows(_rows(self.state.curve, self.state.best, names))
+        file, names = self.run.folder / CURVE, list(self.state.curve[0].quality)
+        try:
+            with file.open("w", encoding="utf-8", newline="") as opened:
+                writer = csv.writer(opened)
+                writer.writerow(["epoch", "loss", *names, "seconds", "kept"])
+                writer.writerows(_rows(self.state.curve, self.state.best, names))
+        except OSError as error:
+            raise StorageFull(f"{file}: {error.strerror}; the last checkpoint stays") from None
 
 
 def _rows(curve: Sequence[TunedEpoch], best: int, names: Sequence[str]) -> Iterator[list[object]]:

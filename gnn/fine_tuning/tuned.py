@@ -50,13 +50,15 @@ def tuned_by(recipe: Recipe) -> Recipe:
     """Return the recipe of the bi-encoder among a recipe's encoders.
 
     Raises:
-        BadSetting: the recipe that it names trains none.
+        BadSetting: the recipe that it names trains none, or one for another similarity than the cosine.
     """
     if recipe.method == "bi-encoder":
         return recipe
     named = recipe.other(recipe.encoder.tuned)
     if named.method != "bi-encoder":
         raise BadSetting(f"recipe {recipe.name}: {named.name} trains no bi-encoder that features could be tuned by")
+    if named.bi_encoder.similarity != "cosine":
+        raise BadSetting(f"recipe {recipe.name}: features are compared by the cosine, {named.name} is trained for another")
     return named
 
 

@@ -101,7 +101,10 @@ def train_serving_version(workspace: Workspace, recipe: Recipe) -> None:
 
 def _check_serves(recipe: Recipe) -> None:
     document = recipe.document
-    if recipe.method != "towers" or document.shuffled_edges or document.shuffled_mean or document.question_nodes:
+    shuffled = document.shuffled_edges or document.shuffled_mean
+    # New law would be encoded without its citations.
+    inlined = recipe.encoder.is_tuned and tuned_by(recipe).bi_encoder.inlined
+    if recipe.method != "towers" or shuffled or document.question_nodes or inlined:
         raise BadSetting(f"recipe {recipe.name} gives no model that serves: `lexgraph compare {recipe.name}` measures it")
 
 
@@ -215,6 +218,7 @@ class Trainer:
         return {
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "training_s": round(trained.seconds, 3),
+            "encoder_parameters": trained.encoder_parameters,
             "device": torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine(),
             "threads": self.workspace.threads,
             "processes": self.process.size,

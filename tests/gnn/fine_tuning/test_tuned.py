@@ -25,7 +25,7 @@ from gnn.model.trained import compared_by
 from gnn.recipe import Recipe, load_recipe
 from gnn.training.distributed import alone
 from gnn.training.train import Trainer, train
-from gnn.versions.files import load_model
+from gnn.versions.files import load_model, parameters_of
 from gnn.versions.identity import RecipeSplit, model_ids
 from gnn.workspace import Workspace
 from schema.errors import BadSetting
@@ -148,12 +148,18 @@ batch = 6
 """
 
 
+def trainer_parameters(workspace: Workspace, recipe: Recipe, id: str) -> int:
+    """The parameters of a version, trained anew over the encoder that is there."""
+    return Trainer(workspace, alone()).version(recipe, "random", id).trained.parameters
+
+
 def test_a_model_over_a_tuned_encoder_serves_and_embeds_new_law(own_home: Path, small_body: Path, tmp_path: Path) -> None:
     recipe = downstream(small_body, tmp_path, _ABOVE)
     with open_graph(own_home) as graph:
         workspace = working_on(own_home, graph)
         id = train(workspace, recipe).active
         model = load_model(own_home, id, workspace.corpus)
+        assert parameters_of(own_home, id) == trainer_parameters(workspace, recipe, id)
         assert model.encode(["Qui contrôle le moulin ?"]).shape == (1, 6 + 8)
         trainer = Trainer(workspace, alone())
         features = trainer._features_of(recipe, "random")  # pyright: ignore[reportPrivateUsage]
@@ -192,6 +198,19 @@ def test_a_recipe_over_one_that_trains_no_bi_encoder_is_a_clear_error(own_home: 
     recipe = downstream(small_body, tmp_path, _ABOVE.replace("small-dsr", "static"))
     with open_graph(own_home) as graph, pytest.raises(BadSetting, match="static trains no bi-encoder"):
         contender(Trainer(working_on(own_home, graph), alone()), recipe, "random")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [('similarity = "dot"', "compared by the cosine"), ("inlined = true", "recipe above gives no model that serves")],
+)
+def test_what_could_not_embed_new_law_does_not_serve(
+    own_home: Path, small_body: Path, tmp_path: Path, options: str, said: str
+) -> None:
+    recipe = downstream(small_body, tmp_path, _ABOVE)
+    (tmp_path / "small-dsr.toml").write_text((tmp_path / "small-dsr.toml").read_text() + options)
+    with open_graph(own_home) as graph, pytest.raises(BadSetting, match=said):
+        train(working_on(own_home, graph), recipe)
 
 
 def test_a_bi_encoder_alone_gives_no_model_that_serves(own_home: Path, small_body: Path) -> None:
