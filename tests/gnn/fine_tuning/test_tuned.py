@@ -1,5 +1,6 @@
 """Bi-encoders of a law and its questions: trained once, kept, gone on with, built upon, served; and what cannot be trained."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -211,6 +212,27 @@ def test_what_could_not_embed_new_law_does_not_serve(
     (tmp_path / "small-dsr.toml").write_text((tmp_path / "small-dsr.toml").read_text() + options)
     with open_graph(own_home) as graph, pytest.raises(BadSetting, match=said):
         train(working_on(own_home, graph), recipe)
+
+
+def test_an_encoder_over_inlined_citations_is_trained_and_then_its_head_with_the_layers(
+    own_home: Path, small_body: Path, tmp_path: Path
+) -> None:
+    text = _ABOVE.replace("lsa+tuned", "tuned").replace("section_mean = true", "layers = 1\nhidden = 8\nheads = 2")
+    recipe = downstream(small_body, tmp_path, text)
+    (tmp_path / "small-dsr.toml").write_text((tmp_path / "small-dsr.toml").read_text() + "inlined = true")
+    said: list[str] = []
+
+    @contextmanager
+    def telling(label: str, total: int):
+        said.append(label)
+        yield lambda done: None
+
+    with open_graph(own_home) as graph:
+        workspace = replace(working_on(own_home, graph), progress=telling)
+        found = contender(Trainer(workspace, alone()), recipe, "random", ("alone",))
+        assert found.ways["alone"]("Qui contrôle le moulin ?").shape == (len(workspace.corpus.articles),)
+    assert any(label.startswith("inlining") and "close a circle" in label for label in said)
+    assert {"fine-tuning small-dsr", "training above"} <= set(said)
 
 
 def test_a_bi_encoder_alone_gives_no_model_that_serves(own_home: Path, small_body: Path) -> None:
