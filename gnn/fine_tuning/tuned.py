@@ -18,7 +18,7 @@ from gnn.fine_tuning.body import load_body
 from gnn.fine_tuning.export import export_bi_encoder
 from gnn.fine_tuning.inlining import inlined
 from gnn.fine_tuning.loop import CHECKPOINT, CURVE, Run, tune
-from gnn.recipe import Recipe
+from gnn.recipe import FORMAT, Recipe
 from gnn.workspace import Workspace
 from runtime.atomic_folder import whole_folder
 from schema.errors import BadSetting, StorageFull
@@ -96,8 +96,11 @@ def _with_citations(workspace: Workspace, recipe: Recipe, passages: Sequence[str
 
 
 def _key(workspace: Workspace, recipe: Recipe, questions: Sequence[Question]) -> str:
-    asked = json.dumps([asdict(question) for question in sorted(questions, key=lambda question: question.id)])
-    return recipe.key(workspace.index.key, hashlib.sha256(asked.encode()).hexdigest())
+    """Return a digest of all that a bi-encoder is made from, and of nothing that is done with it later."""
+    asked = [asdict(question) for question in sorted(questions, key=lambda question: question.id)]
+    parts = (recipe.fine_tuning, recipe.bi_encoder)
+    made_from = [FORMAT, workspace.index.key, asked, [part.model_dump(mode="json") for part in parts]]
+    return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:12]
 
 
 def _train(

@@ -82,6 +82,8 @@ def test_a_bi_encoder_is_trained_once_for_a_split_and_a_seed(own_home: Path, sma
     with open_graph(own_home) as graph:
         workspace = working_on(own_home, graph)
         first, again = (tuned_encoder(workspace, recipe, "random", texts_of(workspace)) for _ in range(2))
+        untuned = recipe.model_copy(update={"tune_fusion": not recipe.tune_fusion})  # says nothing of the encoder
+        assert tuned_encoder(workspace, untuned, "random", texts_of(workspace)).folder == first.folder
         other = tuned_encoder(workspace, recipe, "by-dossier", texts_of(workspace))
         seeded = tuned_encoder(workspace, recipe.seeded(1), "random", texts_of(workspace))
     assert first.folder == again.folder
