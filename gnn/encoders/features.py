@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,8 +14,10 @@ from gnn.encoders.lsa import Lsa, fit_lsa
 from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.passages import passage
 from gnn.encoders.static import StaticEncoder
+from gnn.encoders.tuned import TunedEncoder
 from gnn.recipe import EncoderOptions
 from runtime.progress import Progress, silent
+from schema.errors import BadSetting
 from search.arrays import Matrix, unit
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.tree import group_sums, sums_below
@@ -32,41 +34,92 @@ class Features:
 
     Attributes:
         articles: float32[n, d]; sections: float32[m, d], means of all articles below;
-        parents: float32[n, d], means of the articles of the same parent. All of unit length.
+        parents: float32[n, d], means of the articles of the same parent. All of unit length, but the articles of a bi-encoder
+            that was trained for another similarity than the cosine.
+        seconds, parameters: of the training of its bi-encoder, where it has one.
     """
 
     encoder: JoinedEncoder
     articles: Matrix
     sections: Matrix
     parents: Matrix
+    seconds: float = 0.0
+    parameters: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """A bi-encoder that was trained on the questions (`gnn.fine_tuning`).
+
+    Attributes:
+        texts: of all articles, as it reads them.
+        folder: of its files.
+        seconds, parameters: of its training.
+    """
+
+    encoder: TunedEncoder
+    texts: Sequence[str]
+    folder: Path
+    seconds: float
+    parameters: int
+
+
+TunedBy = Callable[[Sequence[str]], Tuned]
+"""Gives the bi-encoder of a recipe, for the texts of all articles below their headings."""
 
 
 def make_features(
-    home: Path, corpus: Corpus, text: CorpusText, options: EncoderOptions, *, threads: int = 2, progress: Progress = silent
+    home: Path,
+    corpus: Corpus,
+    text: CorpusText,
+    options: EncoderOptions,
+    *,
+    tuned_by: TunedBy | None = None,
+    threads: int = 2,
+    progress: Progress = silent,
 ) -> Features:
     """Return the features of a corpus by an encoder; what was made before is read.
 
+    Args:
+        tuned_by: gives the encoder ``tuned``.
+
     Raises:
-        BadSetting: there is no such encoder.
+        BadSetting: there is no such encoder, or what it gives is not all numbers.
         MissingExtra: it needs a package that is not installed.
     """
     parts: list[tuple[Part, Matrix]] = []
-    for name in options.name.split("+"):
+    tuned: Tuned | None = None
+    names = options.name.split("+")
+    for name in names:
         if name == "lsa":
             parts.append(_lsa(home, corpus, text, options, progress))
         elif name == "static":
             parts.append(_static(home, corpus, text, options, threads, progress))
+        elif name == "tuned" and tuned_by is not None:
+            tuned = tuned_by([passage(corpus, text, position) for position in range(len(corpus.articles))])
+            parts.append(_tuned(tuned, progress, alone=len(names) == 1))
         else:
             passages = [passage(corpus, text, position) for position in range(len(corpus.articles))]
             folder = _exported(home, name, options, passages, corpus.sha256)
             parts.append(_centred(OnnxEncoder(folder, threads), passages, folder / "passages.npz", progress))
+        _check_numbers(name, parts[-1][1], corpus)
     articles = joined([matrix for _, matrix in parts])
     return Features(
         JoinedEncoder(tuple(part for part, _ in parts)),
         articles,
         unit(sums_below(corpus, articles)),
         unit(group_sums(corpus.group, articles))[corpus.group],
+        tuned.seconds if tuned else 0.0,
+        tuned.parameters if tuned else 0,
     )
+
+
+def _check_numbers(name: str, matrix: Matrix, corpus: Corpus) -> None:
+    """Raise BadSetting where features hold what is not a number: nothing could be learnt from them, nor ranked by them."""
+    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+    if len(bad):
+        first = corpus.articles[int(bad[0])]
+        raise BadSetting(f"encoder {name!r} gives no numbers for {len(bad):,} of {len(matrix):,} articles, first {first}")
 
 
 def with_shuffled_parents(features: Features, corpus: Corpus, seed: int) -> Features:
@@ -120,7 +173,16 @@ def _centred(encoder: OnnxEncoder, passages: Sequence[str], cache: Path, progres
     return encoder, unit(vectors - encoder.mean)
 
 
-def _encoded(encoder: OnnxEncoder, passages: Sequence[str], cache: Path, progress: Progress) -> Matrix:
+def _tuned(tuned: Tuned, progress: Progress, *, alone: bool) -> tuple[TunedEncoder, Matrix]:
+    """Return a bi-encoder with its articles: as it was trained to give them, or centred to stand beside other features."""
+    vectors = _encoded(tuned.encoder, tuned.texts, tuned.folder / "passages.npz", progress)
+    if alone:
+        return tuned.encoder, vectors
+    tuned.encoder.mean = vectors.mean(0)
+    return tuned.encoder, unit(vectors - tuned.encoder.mean)
+
+
+def _encoded(encoder: OnnxEncoder | TunedEncoder, passages: Sequence[str], cache: Path, progress: Progress) -> Matrix:
     """Return embeddings of passages; those encoded before, in whatever run, are taken from the cache."""
     keys = [hashlib.sha256(p.encode()).digest()[:16] for p in passages]
     vector_of: dict[bytes, npt.NDArray[np.float32]] = {}

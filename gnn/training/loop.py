@@ -1,7 +1,5 @@
 """The training loop: a temperature-scaled softmax over articles, uniform over the relevant ones of a question."""
 
-import ctypes
-import ctypes.util
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +21,7 @@ from gnn.recipe import Recipe
 from gnn.training.curriculum import Curriculum, Places
 from gnn.training.distributed import Process, alone
 from gnn.training.question_nodes import distillation, with_questions
+from runtime.freed_memory import keep_freed_memory
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting
 from schema.records import Question
@@ -35,10 +34,6 @@ from search.questions import positions_of, query_text
 Positions = Sequence[npt.NDArray[np.intp]]
 Judge = Callable[[TwoTowers], tuple[float, float]]
 """R@100 and MAP of a model on the development questions, 0 to 1."""
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-_NEVER = 2**31 - 1
-_LARGEST = 64 << 20
-"""Larger blocks still go back at once: kept, the pieces that they leave would take more memory than they save time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +167,7 @@ class _Run:
     """One training run in one process: the model, its inputs on the device, and the optimiser."""
 
     def __init__(self, inputs: _Inputs, process: Process) -> None:
-        _keep_freed_memory()
+        keep_freed_memory()
         torch.set_num_threads(max(1, inputs.threads // process.neighbours))
         self.process, self.device = process, process.device
         self.recipe = recipe = inputs.recipe
@@ -352,18 +347,3 @@ class _Run:
             best=best.epoch,
             state={name: value.float().cpu().numpy() for name, value in best.state.items()},
         )
-
-
-def _keep_freed_memory() -> None:
-    """Tell glibc to keep freed blocks for the next step; elsewhere nothing happens.
-
-    Every step on a CPU frees tensors as large as the matrix of articles and asks for them again. By default glibc gives such
-    blocks back to the system, and half of the time of a step is spent on pages coming and going.
-    """
-    name = ctypes.util.find_library("c")
-    if name is None:
-        return
-    libc = ctypes.CDLL(name)
-    if hasattr(libc, "mallopt"):
-        libc.mallopt(_M_MMAP_THRESHOLD, _LARGEST)
-        libc.mallopt(_M_TRIM_THRESHOLD, _NEVER)

@@ -11,9 +11,10 @@ import torch
 from scipy import sparse
 
 from gnn.encoders.features import Features, make_features, with_shuffled_parents
+from gnn.fine_tuning.tuned import tuned_by, tuned_encoder
 from gnn.model.subgraph import SubgraphEdges, exported_edges, shuffled, subgraph_edges
-from gnn.model.trained import State, Trained, untrained
-from gnn.recipe import EncoderOptions, Recipe
+from gnn.model.trained import State, Trained, compared_by, untrained
+from gnn.recipe import Recipe
 from gnn.training.cross_fitting import cross_fitted, sampled
 from gnn.training.distributed import Process, alone
 from gnn.training.fusion_tuning import START, tune_weights
@@ -100,7 +101,10 @@ def train_serving_version(workspace: Workspace, recipe: Recipe) -> None:
 
 def _check_serves(recipe: Recipe) -> None:
     document = recipe.document
-    if recipe.method != "towers" or document.shuffled_edges or document.shuffled_mean or document.question_nodes:
+    shuffled = document.shuffled_edges or document.shuffled_mean
+    # New law would be encoded without its citations.
+    inlined = recipe.encoder.is_tuned and tuned_by(recipe).bi_encoder.inlined
+    if recipe.method != "towers" or shuffled or document.question_nodes or inlined:
         raise BadSetting(f"recipe {recipe.name} gives no model that serves: `lexgraph compare {recipe.name}` measures it")
 
 
@@ -117,7 +121,7 @@ class Trainer:
 
     def __init__(self, workspace: Workspace, process: Process) -> None:
         self.workspace, self.process = workspace, process
-        self._features: dict[EncoderOptions, Features] = {}
+        self._features: dict[tuple[str, ...], Features] = {}
         self._states: dict[tuple[str, str], State] = {}
 
     def make(self, recipe: Recipe, split: str, id: str) -> bool:
@@ -134,8 +138,8 @@ class Trainer:
     def version(self, recipe: Recipe, split: str, id: str) -> NewVersion:
         """Return one version, trained; nothing of it is written."""
         workspace, corpus = self.workspace, self.workspace.corpus
-        trained = self._trained(recipe, split)
-        features = self._features_of(recipe.encoder)
+        trained, features = self._trained(recipe, split), self._features_of(recipe, split)
+        trained = replace(trained, seconds=trained.seconds + features.seconds, encoder_parameters=features.parameters)
         memory = _question_memory(corpus, features, trained, of_split(workspace.questions, split, "train"))
         made = NewVersion(id, recipe, features, trained, memory, dict(START), PoolingWeights())
         if recipe.tune_fusion:
@@ -150,7 +154,9 @@ class Trainer:
         return made
 
     def _trained(self, recipe: Recipe, split: str) -> Trained:
-        workspace, features = self.workspace, self._features_of(recipe.encoder)
+        workspace, features = self.workspace, self._features_of(recipe, split)
+        if recipe.method == "bi-encoder":
+            return compared_by(recipe.bi_encoder.similarity, workspace.corpus, features)
         if not recipe.training.epochs:
             return untrained(workspace.corpus, features)
         start: State | None = None
@@ -173,7 +179,7 @@ class Trainer:
         Args:
             weights, pooling: of the fusion that is reranked.
         """
-        workspace, features = self.workspace, self._features_of(recipe.encoder)
+        workspace, features = self.workspace, self._features_of(recipe, split)
         first = sampled(recipe.other(recipe.training.start) if recipe.training.start else recipe, recipe.rerank.negatives)
         training, development = (of_split(workspace.questions, split, part) for part in ("train", "development"))
 
@@ -191,17 +197,28 @@ class Trainer:
         edges = subgraph_edges(corpus, kinds) if graph.vectors is None else exported_edges(graph, corpus, kinds)
         return shuffled(edges, recipe.training.seed) if recipe.document.shuffled_edges else edges
 
-    def _features_of(self, options: EncoderOptions) -> Features:
-        if options not in self._features:
-            home, corpus, text = self.workspace.home, self.workspace.corpus, self.workspace.text
-            threads, progress = self.workspace.threads, self.workspace.progress
-            self._features[options] = make_features(home, corpus, text, options, threads=threads, progress=progress)
-        return self._features[options]
+    def _features_of(self, recipe: Recipe, split: str) -> Features:
+        """Return the features of the law by a recipe's encoders; those of a bi-encoder are of a split and a seed."""
+        options, workspace = recipe.encoder, self.workspace
+        tuned = tuned_by(recipe) if options.is_tuned else None
+        key = (options.model_dump_json(), *((tuned.key(), split) if tuned else ()))
+        if key not in self._features:
+            self._features[key] = make_features(
+                workspace.home,
+                workspace.corpus,
+                workspace.text,
+                options,
+                tuned_by=None if tuned is None else lambda passages: tuned_encoder(workspace, tuned, split, passages),
+                threads=workspace.threads,
+                progress=workspace.progress,
+            )
+        return self._features[key]
 
     def _run(self, trained: Trained) -> Card:
         return {
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "training_s": round(trained.seconds, 3),
+            "encoder_parameters": trained.encoder_parameters,
             "device": torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine(),
             "threads": self.workspace.threads,
             "processes": self.process.size,

@@ -181,10 +181,11 @@ def development_metrics(home: Path, id: str) -> dict[str, float]:
 def parameters_of(home: Path, id: str) -> int:
     """Return the number of a version's parameters (`gnn.model.trained.Trained.parameters`), its reranker's trees left out."""
     folder = model_folder(home, id)
+    tuned = int(read_run(home, id).get("encoder_parameters", 0))
     if not (folder / "w1.npy").exists():
-        return 0
+        return tuned
     files = [folder / "bias.npy", *(folder / f"{name}.npy" for name in _TOWER), *(folder / DOCUMENT).glob("*.npy")]
-    return 1 + sum(np.load(file, mmap_mode="r").size for file in files)  # and the temperature
+    return tuned + 1 + sum(np.load(file, mmap_mode="r").size for file in files)  # and the temperature
 
 
 def dimensions_of(home: Path, id: str) -> int:

@@ -32,6 +32,8 @@ def model_ids(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> 
         made_from = [index_key, digest, split]
         if chosen.training.start:
             made_from.append(chosen.other(chosen.training.start).key())
+        if chosen.encoder.tuned:
+            made_from.append(chosen.other(chosen.encoder.tuned).key())
         ids[RecipeSplit(name, split)] = f"{name}-{split}-{chosen.key(*made_from)}"
     return ids
 

@@ -1,0 +1,110 @@
+"""A bi-encoder: one transformer embeds questions and the passages of articles (Louis et al., EACL 2023, section 3.1).
+
+With one passage and no layers over passages it is the plain one (DPR: Karpukhin et al., "Dense Passage Retrieval for Open-Domain
+Question Answering", EMNLP 2020), its two towers one.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gnn.encoders.tuned import Marks, Pieces
+from gnn.fine_tuning.article_encoder import ArticleEncoder
+from gnn.fine_tuning.body import Body
+from gnn.recipe import BiEncoderOptions, FineTuningOptions
+from schema.errors import BadSetting
+
+
+class TextEncoder(nn.Module):
+    """One vector of a text.
+
+    Shapes:
+        input_ids, attention_mask: int64[texts, t]; out: float32[texts, hidden].
+    """
+
+    def __init__(self, transformer: nn.Module, pooling: str) -> None:
+        """Take a transformer; ``pooling`` is that of `BiEncoderOptions`."""
+        super().__init__()
+        self.transformer, self.pooling = transformer, pooling
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return ``out``."""
+        states = self.transformer(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        if self.pooling == "cls":
+            return states[:, 0]
+        weights = attention_mask.unsqueeze(-1).to(states.dtype)
+        return (states * weights).sum(1) / weights.sum(1)
+
+
+class BiEncoder(nn.Module):
+    """Both encoders, which share the transformer."""
+
+    def __init__(self, body: Body, options: BiEncoderOptions) -> None:
+        """Put the encoders over a transformer.
+
+        Raises:
+            BadSetting: the transformer reads fewer word pieces than the options want, or its width has no such heads.
+        """
+        super().__init__()
+        wanted = max(options.query_tokens, options.passage_tokens)
+        if wanted > body.positions:
+            raise BadSetting(f"the transformer reads {body.positions} word pieces at most: {wanted} are wanted")
+        if options.passage_layers and body.hidden % options.passage_heads:
+            raise BadSetting(f"passage_heads ({options.passage_heads}) must divide the width of the transformer ({body.hidden})")
+        self.body, self.options = body, options
+        self.text = TextEncoder(body.model, options.pooling)
+        self.article = ArticleEncoder(body.hidden, options)
+        self.marks = marks_of(body, options)
+
+    @property
+    def device(self) -> torch.device:
+        """The device of its parameters."""
+        return next(self.parameters()).device
+
+    def queries(self, pieces: Sequence[Pieces]) -> Tensor:
+        """Return float32[queries, hidden], of word pieces with their marks."""
+        return self._finished(self._embedded(pieces))
+
+    def articles(self, passages: Sequence[Sequence[Pieces]]) -> Tensor:
+        """Return float32[articles, hidden], of the passages of each, word pieces with their marks."""
+        vectors = self._embedded(list(chain.from_iterable(passages)))
+        counts = torch.tensor([len(own) for own in passages])
+        place = torch.arange(int(counts.max()))
+        mask = (place < counts.unsqueeze(-1)).to(vectors.device)
+        rows = vectors.new_zeros(*mask.shape, vectors.shape[-1])
+        rows[mask] = vectors
+        return self._finished(self.article(rows, mask.long()))
+
+    def _embedded(self, pieces: Sequence[Pieces]) -> Tensor:
+        tokens = self.body.batch(pieces).to(self.device)
+        return self.text(tokens.ids, tokens.mask).float()
+
+    def _finished(self, vectors: Tensor) -> Tensor:
+        return functional.normalize(vectors, dim=-1) if self.options.similarity == "cosine" else vectors
+
+
+def marks_of(body: Body, options: BiEncoderOptions) -> Marks:
+    """Return the sizes and marks that texts are cut by."""
+    query, passage = (body.pieces([""], kind)[0] for kind in ("query", "passage"))
+    return Marks(
+        body.begin,
+        body.end,
+        body.pad,
+        query,
+        passage,
+        options.query_tokens,
+        options.passage_tokens,
+        options.passages,
+        options.similarity == "cosine",
+    )
+
+
+def prepared(body: Body, options: FineTuningOptions) -> Body:
+    """Return a transformer with the layers frozen that the options name, and states computed again where they say so."""
+    body.freeze(options.frozen)
+    if options.checkpointing:
+        body.model.gradient_checkpointing_enable()  # pyright: ignore
+    return body

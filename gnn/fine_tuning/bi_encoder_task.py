@@ -1,0 +1,151 @@
+"""The training of a bi-encoder: pairs of a question and an article that answers it, with negatives from the batch and from BM25.
+
+Louis et al., "Finding the Law", EACL 2023, section 3.1: the other articles of a batch are negatives of a pair, and one of those
+that BM25 ranks first and that answer nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gnn.encoders.tuned import Pieces
+from gnn.fine_tuning.bi_encoder import BiEncoder
+from gnn.fine_tuning.losses import negative_log_likelihood, similarities, triplet
+from gnn.recipe import Recipe
+from schema.errors import BadSetting
+from schema.records import Question
+from search.arrays import Positions
+from search.evaluation import measure, ranks_of
+from search.questions import TITLE, WITH_DESCRIPTION, query_text
+
+_AT_ONCE = 32
+"""Texts that are embedded at once where nothing is learnt from them."""
+
+
+class Pair(NamedTuple):
+    """A question of the training by its place, an article that answers it, and negatives, by position."""
+
+    question: int
+    article: int
+    negatives: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The questions that pairs are drawn from.
+
+    Attributes:
+        texts: of all articles.
+        training, development: questions; relevant: positions of the articles of each training question; answering: likewise
+            of each development question.
+        first: of each training question, positions that BM25 ranks first, the relevant ones left out.
+    """
+
+    texts: Sequence[str]
+    training: Sequence[Question]
+    relevant: Sequence[Positions]
+    first: Sequence[Positions]
+    development: Sequence[Question]
+    answering: Sequence[Positions]
+
+    def drawn(self, recipe: Recipe, epoch: int) -> list[Pair]:
+        """Return the pairs of an epoch, the same for the same seed and number."""
+        options, seed = recipe.bi_encoder, recipe.fine_tuning.seed
+        pairs: list[Pair] = []
+        for place, (relevant, first) in enumerate(zip(self.relevant, self.first, strict=True)):
+            draw = np.random.default_rng((seed, epoch, place))
+            for article in draw.permutation(relevant)[: options.pairs or len(relevant)].tolist():
+                negatives = draw.choice(first, min(options.bm25_negatives, len(first)), replace=False)
+                pairs.append(Pair(place, article, tuple(negatives.tolist())))
+        return pairs
+
+
+class BiEncoderTask:
+    """The task that `gnn.fine_tuning.loop.tune` trains.
+
+    Raises:
+        BadSetting: the law has fewer than two articles, so that there is no negative.
+    """
+
+    def __init__(self, model: BiEncoder, pairs: Pairs, recipe: Recipe) -> None:
+        """Split the questions into word pieces; articles when they are first met."""
+        if len(pairs.texts) < 2:
+            raise BadSetting(f"recipe {recipe.name}: a law of fewer than two articles has no negatives to learn from")
+        self.model, self.pairs, self.recipe = model, pairs, recipe
+        self._relevant = [frozenset(positions.tolist()) for positions in pairs.relevant]
+        self._queries, self._titles = (self._query_pieces(pairs.training, asked) for asked in (WITH_DESCRIPTION, TITLE))
+        self._asked = self._query_pieces(pairs.development, WITH_DESCRIPTION)
+        self._passages: dict[int, list[Pieces]] = {}
+        others = np.random.default_rng(recipe.fine_tuning.seed).permutation(len(pairs.texts))
+        others = others[: recipe.bi_encoder.development_articles]
+        self._pool: Positions = np.unique(np.concatenate([others, *pairs.answering]).astype(np.intp))
+        self._drawn = pairs.drawn(recipe, 0)
+
+    @property
+    def examples(self) -> int:
+        """Number of pairs of an epoch."""
+        return len(self._drawn)
+
+    def begin(self, epoch: int) -> None:
+        """Draw the pairs of an epoch, and which questions are asked by title alone."""
+        self._drawn = self.pairs.drawn(self.recipe, epoch)
+        draw = np.random.default_rng((self.recipe.fine_tuning.seed, epoch))
+        self._short = draw.random(len(self._drawn)) < self.recipe.bi_encoder.title_share
+
+    def loss(self, examples: Sequence[int]) -> Tensor:
+        """Return the mean loss of pairs: each other's articles and negatives are negatives, unless they answer too."""
+        options, pairs = self.recipe.bi_encoder, [self._drawn[i] for i in examples]
+        asked = [self._titles if self._short[i] else self._queries for i in examples]
+        columns = [pair.article for pair in pairs] + [article for pair in pairs for article in pair.negatives]
+        queries = self.model.queries([of[pair.question] for of, pair in zip(asked, pairs, strict=True)])
+        scores = similarities(queries, self.model.articles([self._article(i) for i in columns]), options.similarity)
+        answers = [[column in self._relevant[pair.question] for column in columns] for pair in pairs]
+        others = torch.tensor(answers, device=scores.device)
+        own = torch.arange(len(pairs), device=scores.device)
+        others[own, own] = False
+        if options.loss == "triplet":
+            return triplet(scores, others, options.margin)
+        return negative_log_likelihood(scores, others, options.temperature)
+
+    def quality(self) -> Mapping[str, float]:
+        """Return R@100 and MAP on the development questions, among the articles of the pool (0 to 1)."""
+        if not self.pairs.answering:
+            return {"R@100": 0.0, "MAP": 0.0}
+        articles = self.embedded([self._article(int(i)) for i in self._pool])
+        queries = self._embedded_queries(self._asked)
+        scores = similarities(queries, articles, self.recipe.bi_encoder.similarity).cpu().numpy()
+        place = {int(position): i for i, position in enumerate(self._pool)}
+        relevant = [np.array([place[int(p)] for p in positions], np.intp) for positions in self.pairs.answering]
+        rows = [measure(ranks_of(row, own)) for row, own in zip(scores, relevant, strict=True)]
+        return {name: float(np.mean([row[name] for row in rows])) for name in ("R@100", "MAP")}
+
+    @torch.inference_mode()
+    def embedded(self, passages: Sequence[Sequence[Pieces]]) -> Tensor:
+        """Return float32[articles, hidden], some at once: short ones together."""
+        order = np.argsort([sum(map(len, own)) for own in passages], kind="stable")
+        parts = [self.model.articles([passages[i] for i in some]) for some in _portions(order)]
+        return torch.cat(parts)[torch.from_numpy(np.argsort(order)).to(parts[0].device)]
+
+    @torch.inference_mode()
+    def _embedded_queries(self, pieces: Sequence[Pieces]) -> Tensor:
+        return torch.cat([self.model.queries(pieces[start : start + _AT_ONCE]) for start in range(0, len(pieces), _AT_ONCE)])
+
+    def _article(self, position: int) -> list[Pieces]:
+        if position not in self._passages:
+            marks, body = self.model.marks, self.model.body
+            limit = marks.passage_tokens * marks.passages
+            self._passages[position] = marks.article_pieces(body.pieces([self.pairs.texts[position]], "", limit)[0])
+        return self._passages[position]
+
+    def _query_pieces(self, questions: Sequence[Question], asked: str) -> list[Pieces]:
+        texts = [query_text(question, asked) for question in questions]
+        marks, body = self.model.marks, self.model.body
+        return [marks.query_pieces(pieces) for pieces in body.pieces(texts, "", marks.query_tokens)] if texts else []
+
+
+def _portions(order: Positions) -> list[list[int]]:
+    return [order[start : start + _AT_ONCE].tolist() for start in range(0, len(order), _AT_ONCE)]

@@ -1,0 +1,35 @@
+"""Export a bi-encoder for serving: one ONNX graph for texts, its weights in 8 bits, and one for the passages of an article."""
+
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from gnn.encoders.onnx import MODEL_FILE, TOKENIZER_FILE
+from gnn.encoders.onnx_export import export_graph, export_text_graph
+from gnn.encoders.tuned import ARTICLE_FILE, write_marks
+from gnn.fine_tuning.bi_encoder import BiEncoder
+
+
+class _Passages(nn.Module):
+    def __init__(self, model: BiEncoder) -> None:
+        super().__init__()
+        self.article = model.article
+
+    def forward(self, passages: Tensor, mask: Tensor) -> Tensor:
+        return self.article(passages, mask)
+
+
+def export_bi_encoder(model: BiEncoder, folder: Path) -> None:
+    """Write a bi-encoder into a folder that is there, for `gnn.encoders.tuned.TunedEncoder` to open."""
+    model = model.cpu().eval()
+    export_text_graph(model.text, folder / MODEL_FILE)
+    if model.options.passages > 1 or model.options.passage_layers:
+        example = torch.randn(2, min(2, model.options.passages), model.body.hidden)
+        mask = torch.ones(example.shape[:2], dtype=torch.long)
+        axes = {"passages": {0: "articles", 1: "passages"}, "mask": {0: "articles", 1: "passages"}}
+        export_graph(_Passages(model), {"passages": example, "mask": mask}, axes, folder / ARTICLE_FILE)
+    model.body.tokenizer.no_padding()
+    model.body.tokenizer.no_truncation()
+    model.body.tokenizer.save(str(folder / TOKENIZER_FILE))
+    write_marks(folder, model.marks)

@@ -1,0 +1,128 @@
+"""The bi-encoder: its parts against simpler ones, its losses against figures made by hand."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from gnn.encoders.tuned import TunedEncoder
+from gnn.fine_tuning.article_encoder import ArticleEncoder
+from gnn.fine_tuning.bi_encoder import BiEncoder
+from gnn.fine_tuning.body import load_body
+from gnn.fine_tuning.export import export_bi_encoder
+from gnn.fine_tuning.losses import negative_log_likelihood, similarities, triplet
+from gnn.recipe import BiEncoderOptions
+from schema.errors import BadSetting
+from tests.gnn.fine_tuning.small_body import bi_encoder_recipe
+
+_TEXTS = ["Le pain est fait de farine, d'eau, de sel et de levain.", "Le licenciement est nul.", "Un inspecteur contrôle."]
+
+
+def encoder_over(body: Path, **options: object) -> BiEncoder:
+    torch.manual_seed(5)
+    return BiEncoder(load_body(str(body)), bi_encoder_recipe(body, **options).bi_encoder).eval()
+
+
+def passages_of(model: BiEncoder, texts: list[str]) -> list[list[list[int]]]:
+    return [model.marks.article_pieces(pieces) for pieces in model.body.pieces(texts)]
+
+
+def shaken(model: ArticleEncoder) -> ArticleEncoder:
+    """The layers with parameters as after training: none of them zero."""
+    draw = torch.Generator().manual_seed(11)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * torch.randn(parameter.shape, generator=draw))
+    return model
+
+
+@pytest.mark.parametrize("pooling", ["max", "mean", "attention"])
+def test_one_passage_without_layers_is_the_plain_encoder(small_body: Path, pooling: str) -> None:
+    plain = encoder_over(small_body, passages=1, passage_layers=0)
+    hierarchical = encoder_over(small_body, passages=3, passage_layers=0, passage_pooling=pooling)
+    short = ["Le pain est pesé.", "Le licenciement est nul."]
+    with torch.inference_mode():
+        own = plain.queries([passages[0] for passages in passages_of(plain, short)])
+        torch.testing.assert_close(plain.articles(passages_of(plain, short)), own)
+        torch.testing.assert_close(hierarchical.articles(passages_of(hierarchical, short)), own)
+
+
+@pytest.mark.parametrize("pooling", ["max", "mean", "attention"])
+def test_training_begins_with_the_pooled_passages(small_body: Path, pooling: str) -> None:
+    with_layers, without = (encoder_over(small_body, passage_layers=n, passage_pooling=pooling) for n in (2, 0))
+    with torch.inference_mode():
+        torch.testing.assert_close(
+            with_layers.articles(passages_of(with_layers, _TEXTS)), without.articles(passages_of(without, _TEXTS))
+        )
+
+
+@pytest.mark.parametrize("pooling", ["max", "mean", "attention"])
+def test_passages_that_are_not_there_change_nothing(pooling: str) -> None:
+    options = BiEncoderOptions(passages=4, passage_heads=2, passage_pooling=pooling)  # pyright: ignore
+    model = shaken(ArticleEncoder(8, options)).eval()
+    passages = torch.randn(1, 2, 8, generator=torch.Generator().manual_seed(1))
+    padded = torch.cat([passages, torch.full((1, 2, 8), 9.0)], 1)
+    with torch.inference_mode():
+        alone = model(passages, torch.ones(1, 2, dtype=torch.long))
+        torch.testing.assert_close(model(padded, torch.tensor([[1, 1, 0, 0]])), alone)
+        swapped = model(passages.flip(1), torch.ones(1, 2, dtype=torch.long))
+    assert not torch.allclose(swapped, alone)  # passages have places
+
+
+def test_an_article_is_cut_into_passages_and_one_without_a_word_has_one(small_body: Path) -> None:
+    marks = encoder_over(small_body).marks  # 16 word pieces a passage, of which two marks and "passage:"
+    assert [len(passage) for passage in marks.article_pieces(list(range(100, 130)))] == [16, 16, 10]
+    assert len(marks.article_pieces(list(range(100, 300)))) == 3
+    assert marks.article_pieces([]) == [[marks.begin, *marks.passage, marks.end]]
+
+
+def test_the_likelihood_is_that_made_by_hand() -> None:
+    scores = torch.tensor([[0.5, 0.1, 0.3], [0.2, 0.4, 0.6]])
+    others = torch.tensor([[False, True, False], [False, False, False]])  # the second column answers the first question too
+    first = -math.log(math.exp(0.5 / 0.5) / (math.exp(0.5 / 0.5) + math.exp(0.3 / 0.5)))
+    second = -math.log(math.exp(0.8) / (math.exp(0.4) + math.exp(0.8) + math.exp(1.2)))
+    assert float(negative_log_likelihood(scores, others, 0.5)) == pytest.approx((first + second) / 2, rel=1e-6)
+
+
+def test_the_triplet_loss_is_that_made_by_hand() -> None:
+    scores = torch.tensor([[0.5, 0.1, 0.3], [0.2, 0.4, 0.9]])
+    others = torch.tensor([[False, True, False], [False, False, False]])
+    by_hand = (0.25 - 0.5 + 0.3, 0.25 - 0.4 + 0.2, 0.25 - 0.4 + 0.9)
+    assert float(triplet(scores, others, 0.25)) == pytest.approx(sum(max(0.0, each) for each in by_hand) / 3, rel=1e-6)
+    assert float(triplet(torch.zeros(1, 1), torch.zeros(1, 1, dtype=torch.bool), 1.0)) == 0  # no negative, no loss
+
+
+def test_similarities_are_cosines_products_and_distances() -> None:
+    q, a = torch.tensor([[3.0, 4.0]]), torch.tensor([[0.0, 1.0], [3.0, 0.0]])
+    assert similarities(q, a, "dot").tolist() == [[4.0, 9.0]]
+    assert similarities(functional.normalize(q), functional.normalize(a), "cosine")[0].tolist() == pytest.approx([0.8, 0.6])
+    assert similarities(q, a, "euclidean")[0].tolist() == pytest.approx([-math.sqrt(18), -4.0])
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+def test_what_is_served_is_what_was_trained(small_body: Path, tmp_path: Path, similarity: str) -> None:
+    model = encoder_over(small_body, similarity=similarity)
+    shaken(model.article)
+    with torch.inference_mode():
+        articles = model.articles(passages_of(model, _TEXTS)).numpy()
+        queries = model.queries([model.marks.query_pieces(pieces) for pieces in model.body.pieces(_TEXTS)]).numpy()
+    export_bi_encoder(model, tmp_path)
+    served = TunedEncoder(tmp_path)
+    for theirs, ours in ((articles, served.encode_passages(_TEXTS)), (queries, served.encode(_TEXTS))):
+        norms = np.linalg.norm(theirs, axis=1) * np.linalg.norm(ours, axis=1)
+        assert ((theirs * ours).sum(1) / norms).min() > 0.98  # weights in eight bits
+    served.save(tmp_path / "saved")
+    np.testing.assert_array_equal(TunedEncoder(tmp_path / "saved").encode(_TEXTS), served.encode(_TEXTS))
+
+
+def test_more_word_pieces_than_the_transformer_reads_are_a_clear_error(small_body: Path) -> None:
+    with pytest.raises(BadSetting, match="reads 64 word pieces at most: 128 are wanted"):
+        encoder_over(small_body, passage_tokens=128)
+
+
+def test_heads_that_do_not_share_the_width_are_a_clear_error(small_body: Path) -> None:
+    with pytest.raises(BadSetting, match="must divide the width"):
+        encoder_over(small_body, passage_heads=3)
