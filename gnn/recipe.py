@@ -142,7 +142,10 @@ class Recipe(_Part):
         "find. Only towers can serve.",
     )
     system: str = Field("gatv2", description="Name of its row in the table of the evaluation.")
-    questions: str = Field("service-public", description="Source of the questions to train on.")
+    questions: str = Field("service-public", description="Source of the questions to train on, to choose by, to be measured on.")
+    more_questions: tuple[str, ...] = Field(
+        (), description="Further sources whose training questions are learnt from too, less those near what the first chooses by."
+    )
     splits: tuple[Split, ...] = ("random", "by-dossier")
     compare: tuple[str, ...] = Field((), description="Recipes that are trained beside it, for the table.")
     encoder: EncoderOptions = EncoderOptions()  # pyright: ignore[reportCallIssue]
@@ -193,6 +196,8 @@ class Recipe(_Part):
             left_out["training"] = {"distillation"}
         if not self.curriculum.drawn:
             left_out["curriculum"] = True
+        if not self.more_questions:
+            left_out["more_questions"] = True
         if not self.rerank.rounds:
             left_out["rerank"] = True
         if self.tune_fusion == (self.document.layers > 0):
