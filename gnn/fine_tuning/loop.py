@@ -1,0 +1,300 @@
+"""The loop that trains transformers: AdamW under a linear schedule, in plain PyTorch, going on where it was stopped.
+
+Everything that is drawn is drawn anew for each step, from the seed and the number of the step: nothing of the generators has to
+be kept for a training to go on as if it had never stopped.
+"""
+
+import csv
+import math
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from gnn.recipe import FineTuningOptions
+from runtime.progress import Progress, silent
+from schema.errors import BadSetting, StorageFull
+
+CHECKPOINT, CURVE = "checkpoint.pt", "curve.csv"
+_LARGEST_GRADIENT = 1.0
+"""Norm that gradients are cut to."""
+
+
+class Task(Protocol):
+    """A model to train, with its examples and a measure of it."""
+
+    @property
+    def model(self) -> nn.Module:
+        """The model; its parameters with ``requires_grad`` are trained."""
+        ...
+
+    @property
+    def examples(self) -> int:
+        """Number of examples of an epoch."""
+        ...
+
+    def begin(self, epoch: int) -> None:
+        """Draw what an epoch needs, from its number alone."""
+        ...
+
+    def loss(self, examples: Sequence[int]) -> Tensor:
+        """Return the mean loss over examples by their numbers, float32[]."""
+        ...
+
+    def quality(self) -> Mapping[str, float]:
+        """Return measures on development questions; the epoch with the greatest sum is kept."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The training of a task.
+
+    Attributes:
+        name: of the recipe.
+        made_from: stands for all that it is made from; a checkpoint of anything else is refused.
+        folder: of its checkpoint and its curve.
+        threads: of this machine.
+    """
+
+    name: str
+    made_from: str
+    folder: Path
+    options: FineTuningOptions
+    threads: int = 2
+    progress: Progress = silent
+
+
+@dataclass(frozen=True, slots=True)
+class TunedEpoch:
+    """One epoch: mean loss of its steps, measures on the development questions, seconds from the beginning."""
+
+    loss: float
+    quality: Mapping[str, float]
+    seconds: float
+
+
+@dataclass(slots=True)
+class _State:
+    """All that a checkpoint holds beside the model and the optimiser."""
+
+    step: int = 0
+    batch: int = 0
+    accumulation: int = 1
+    seconds: float = 0.0
+    losses: list[float] = field(default_factory=list[float])
+    curve: list[TunedEpoch] = field(default_factory=list[TunedEpoch])
+    best: int = -1
+    parameters: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
+
+
+def tune(task: Task, run: Run) -> list[TunedEpoch]:
+    """Train a task; its model is left with the parameters of the best epoch. Return the curve.
+
+    A training that was stopped goes on from its last checkpoint, and gives the same parameters on one kind of processor with as
+    many threads. Where memory runs out, the batch is halved and twice as many make a step from then on.
+
+    Raises:
+        BadSetting: there are no examples, a loss is not a number, the checkpoint is another recipe's, or memory does not hold
+            a single example.
+        StorageFull: the disk is full; the last checkpoint stays.
+    """
+    if not task.examples:
+        raise BadSetting(f"recipe {run.name}: there are no questions to train on")
+    return _Tuning(task, run).train()
+
+
+def trained_parameters(model: nn.Module) -> dict[str, Tensor]:
+    """Return the parameters that are trained, by name."""
+    return {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+
+
+def device_of_training() -> torch.device:
+    """Return the GPU where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+class _Tuning:
+    """One training: the model on its device, the optimiser, and where it stands."""
+
+    def __init__(self, task: Task, run: Run) -> None:
+        torch.set_num_threads(run.threads)
+        self.task, self.run, self.options = task, run, run.options
+        self.device = device_of_training()
+        task.model.to(self.device)
+        self.parameters = trained_parameters(task.model)
+        options = run.options
+        self.optimiser = torch.optim.AdamW(
+            self.parameters.values(), lr=options.learning_rate, eps=options.epsilon, weight_decay=options.weight_decay
+        )
+        self.state = _State(batch=options.batch, accumulation=options.accumulation)
+        # A step takes as many examples whatever the memory makes of the batches.
+        self.taken = options.batch * options.accumulation
+        self.steps = -(-task.examples // self.taken)
+
+    def train(self) -> list[TunedEpoch]:
+        state, options = self.state, self.options
+        self._go_on()
+        state = self.state
+        total = options.epochs * self.steps
+        began = time.monotonic() - state.seconds
+        with self.run.progress(f"fine-tuning {self.run.name}", total) as advance:
+            advance(state.step)
+            while state.step < total and not self._is_over():
+                epoch, first = divmod(state.step, self.steps)
+                self.task.begin(epoch)
+                for chosen in self._order(epoch)[first:]:
+                    state.losses.append(self._step(chosen))
+                    state.step += 1
+                    advance(1)
+                    if state.step % options.checkpoint_steps == 0 and state.step % self.steps:
+                        self._keep(began)
+                self._end_epoch(began)
+        with torch.no_grad():
+            for name, value in state.parameters.items():
+                self.parameters[name].copy_(value)
+        self.task.model.eval()
+        return state.curve
+
+    def _order(self, epoch: int) -> list[list[int]]:
+        """Return the examples of each step of an epoch."""
+        order = np.random.default_rng((self.options.seed, epoch)).permutation(self.task.examples).tolist()
+        return [order[start : start + self.taken] for start in range(0, len(order), self.taken)]
+
+    def _is_over(self) -> bool:
+        return bool(self.state.curve) and len(self.state.curve) - 1 - self.state.best >= self.options.patience
+
+    def _step(self, chosen: Sequence[int]) -> float:
+        """Take one step on examples; return their mean loss."""
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.options.learning_rate * self._share_of_rate()
+        while True:
+            try:
+                total = self._gradients(chosen)
+                break
+            except torch.OutOfMemoryError:
+                self._halve()
+        if not math.isfinite(total):
+            raise BadSetting(
+                f"recipe {self.run.name}: the loss of step {self.state.step + 1} is {total}: a smaller learning rate than "
+                f"{self.options.learning_rate:g} may help"
+            )
+        nn.utils.clip_grad_norm_(self.parameters.values(), _LARGEST_GRADIENT)
+        self.optimiser.step()
+        return total
+
+    def _gradients(self, chosen: Sequence[int]) -> float:
+        """Add up the gradients of the batches of a step; return its mean loss."""
+        self.task.model.train()
+        self.optimiser.zero_grad(set_to_none=True)
+        torch.manual_seed(self.options.seed + self.state.step)
+        total = 0.0
+        for start in range(0, len(chosen), self.state.batch):
+            batch = chosen[start : start + self.state.batch]
+            with self._precision():
+                loss = self.task.loss(batch).float() * (len(batch) / len(chosen))
+            loss.backward()
+            total += float(loss.detach())
+        return total
+
+    def _precision(self) -> Any:
+        """Return bf16 on a GPU, and on a processor where the recipe asks for it."""
+        wanted = self.options.precision == "bf16" or (self.options.precision == "auto" and self.device.type == "cuda")
+        return torch.autocast(self.device.type, torch.bfloat16) if wanted else nullcontext()
+
+    def _share_of_rate(self) -> float:
+        """Return what the learning rate is multiplied by: up in a line at first, then down to nothing."""
+        total = self.options.epochs * self.steps
+        warm = round(self.options.warmup * total)
+        step = self.state.step
+        return (step + 1) / warm if step < warm else (total - step) / max(total - warm, 1)
+
+    def _halve(self) -> None:
+        state = self.state
+        if state.batch == 1:
+            raise BadSetting(f"recipe {self.run.name}: the memory of {self.device} does not hold one example") from None
+        state.batch, state.accumulation = -(-state.batch // 2), 2 * state.accumulation
+        self.optimiser.zero_grad(set_to_none=True)
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        with self.run.progress(f"out of memory: batches of {state.batch}, {state.accumulation} to a step", 0):
+            pass
+
+    def _end_epoch(self, began: float) -> None:
+        state = self.state
+        self.task.model.eval()
+        with torch.inference_mode(), self._precision():
+            quality = self.task.quality()
+        state.curve.append(TunedEpoch(float(np.mean(state.losses)), dict(quality), round(time.monotonic() - began, 1)))
+        state.losses = []
+        if state.best < 0 or sum(quality.values()) > sum(state.curve[state.best].quality.values()):
+            state.best = len(state.curve) - 1
+            state.parameters = {name: value.detach().cpu().clone() for name, value in self.parameters.items()}
+        self._keep(began)
+        self._write_curve()
+
+    def _keep(self, began: float) -> None:
+        """Write a checkpoint, whole or not at all."""
+        state = self.state
+        state.seconds = time.monotonic() - began
+        file = self.run.folder / CHECKPOINT
+        part = file.with_suffix(f".{os.getpid()}.part")
+        stored = {
+            "recipe": self.run.name,
+            "made_from": self.run.made_from,
+            "model": {name: value.detach().cpu() for name, value in self.parameters.items()},
+            "optimiser": self.optimiser.state_dict(),
+            "state": asdict(state) | {"parameters": state.parameters},
+        }
+        try:
+            self.run.folder.mkdir(parents=True, exist_ok=True)
+            torch.save(stored, part)
+            os.replace(part, file)
+        except (OSError, RuntimeError) as error:
+            part.unlink(missing_ok=True)
+            raise StorageFull(f"{file}: {error}; the last checkpoint stays") from None
+
+    def _go_on(self) -> None:
+        """Take up the last checkpoint, where there is one.
+
+        Raises:
+            BadSetting: it is of another recipe, or of this one made from something else.
+        """
+        file = self.run.folder / CHECKPOINT
+        if not file.exists():
+            return
+        try:
+            stored: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
+            recipe, made_from = stored["recipe"], stored["made_from"]
+        except Exception as error:  # torch raises whatever the bytes lead it to
+            reason = next(iter(str(error).splitlines()), type(error).__name__)
+            raise BadSetting(f"{file} is no checkpoint: {reason}; remove it to begin anew") from None
+        if recipe != self.run.name or made_from != self.run.made_from:
+            other = "of this recipe with other options, law or questions" if recipe == self.run.name else f"of recipe {recipe}"
+            raise BadSetting(f"{file} is a checkpoint {other}, not of {self.run.name}: remove it to begin anew")
+        with torch.no_grad():
+            for name, value in self.parameters.items():
+                value.copy_(stored["model"][name])
+        self.optimiser.load_state_dict(stored["optimiser"])
+        curve = [TunedEpoch(**epoch) for epoch in stored["state"].pop("curve")]
+        self.state = _State(**stored["state"], curve=curve)
+
+    def _write_curve(self) -> None:
+        with (self.run.folder / CURVE).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            names = list(self.state.curve[0].quality)
+            writer.writerow(["epoch", "loss", *names, "seconds", "kept"])
+            writer.writerows(_rows(self.state.curve, self.state.best, names))
+
+
+def _rows(curve: Sequence[TunedEpoch], best: int, names: Sequence[str]) -> Iterator[list[object]]:
+    for number, epoch in enumerate(curve):
+        quality = [f"{epoch.quality[name]:.6f}" for name in names]
+        yield [number + 1, f"{epoch.loss:.6f}", *quality, epoch.seconds, cast(object, "yes" if number == best else "")]

@@ -1,0 +1,143 @@
+"""The loop: a killed run goes on to the same parameters, and what cannot go on says why."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gnn.fine_tuning.loop import CHECKPOINT, CURVE, Run, tune
+from gnn.recipe import FineTuningOptions
+from schema.errors import BadSetting
+
+
+class Killed(Exception):
+    """Stands for the end of the process."""
+
+
+class Lines:
+    """Fits y = 3x₀ - 2x₁ by a layer with dropout; dies at a step, or says that memory is full above a batch."""
+
+    def __init__(self, *, dies_at: int = -1, holds: int = 1000, examples: int = 20, bad: float = 0.0) -> None:
+        torch.manual_seed(0)
+        self.model = nn.Sequential(nn.Linear(2, 8), nn.Dropout(0.2), nn.Tanh(), nn.Linear(8, 1))
+        draw = torch.Generator().manual_seed(1)
+        self.x = torch.randn(examples, 2, generator=draw)
+        self.y = self.x @ torch.tensor([[3.0], [-2.0]]) + bad
+        self.dies_at, self.holds, self.calls, self.batches = dies_at, holds, 0, list[int]()
+
+    @property
+    def examples(self) -> int:
+        return len(self.x)
+
+    def begin(self, epoch: int) -> None:
+        self.noise = torch.randn(len(self.x), 1, generator=torch.Generator().manual_seed(epoch))
+
+    def loss(self, examples: Sequence[int]) -> Tensor:
+        self.calls += 1
+        if self.calls == self.dies_at:
+            raise Killed
+        if len(examples) > self.holds:
+            raise torch.OutOfMemoryError
+        self.batches.append(len(examples))
+        chosen = list(examples)
+        return functional.mse_loss(self.model(self.x[chosen]), self.y[chosen] + 0.1 * self.noise[chosen])
+
+    def quality(self) -> Mapping[str, float]:
+        return {"MAP": -float(functional.mse_loss(self.model(self.x), self.y))}
+
+
+def run_in(folder: Path, *, name: str = "lines", made_from: str = "law", **options: Any) -> Run:
+    wanted = {"epochs": 4, "batch": 3, "learning_rate": 0.05, "checkpoint_steps": 2, "precision": "float32", **options}
+    return Run(name, made_from, folder, FineTuningOptions(**wanted))
+
+
+def parameters(task: Lines) -> list[list[float]]:
+    return [value.detach().flatten().tolist() for value in task.model.parameters()]
+
+
+@pytest.mark.parametrize("dies_at", [2, 6, 8, 13])
+def test_a_killed_run_goes_on_to_the_same_parameters(tmp_path: Path, dies_at: int) -> None:
+    whole, killed, resumed = Lines(), Lines(dies_at=dies_at), Lines()
+    curve = tune(whole, run_in(tmp_path / "whole"))
+    with pytest.raises(Killed):
+        tune(killed, run_in(tmp_path / "killed"))
+    gone_on = tune(resumed, run_in(tmp_path / "killed"))
+    assert parameters(resumed) == parameters(whole)
+    assert resumed.calls < whole.calls or dies_at == 2  # nothing had been kept before the second step
+    assert [(epoch.loss, epoch.quality) for epoch in gone_on] == [(epoch.loss, epoch.quality) for epoch in curve]
+
+
+def test_a_run_that_is_over_is_not_run_again(tmp_path: Path) -> None:
+    first, again = Lines(), Lines()
+    curve = tune(first, run_in(tmp_path))
+    assert tune(again, run_in(tmp_path)) == curve
+    assert again.calls == 0
+    assert parameters(again) == parameters(first)
+    rows = (tmp_path / CURVE).read_text("utf-8").splitlines()
+    assert rows[0] == "epoch,loss,MAP,seconds,kept"
+    assert len(rows) == 5
+
+
+def test_batches_of_a_step_give_the_gradients_of_one(tmp_path: Path) -> None:
+    whole, parts = Lines(), Lines()
+    for task in (whole, parts):
+        task.model[1] = nn.Identity()
+    tune(whole, run_in(tmp_path / "one", batch=4))
+    tune(parts, run_in(tmp_path / "two", batch=2, accumulation=2))
+    for one, other in zip(parameters(whole), parameters(parts), strict=True):
+        assert one == pytest.approx(other, abs=1e-5)
+
+
+def test_out_of_memory_halves_the_batch_and_says_so(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    @contextmanager
+    def telling(label: str, total: int):
+        said.append(label)
+        yield lambda done: None
+
+    task = Lines(holds=2)
+    run = run_in(tmp_path, batch=7)
+    tune(task, Run(run.name, run.made_from, run.folder, run.options, progress=telling))
+    assert max(task.batches) == 2
+    assert "out of memory: batches of 4, 2 to a step" in said
+    assert "out of memory: batches of 2, 4 to a step" in said
+
+
+def test_memory_that_holds_no_example_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="does not hold one example"):
+        tune(Lines(holds=0), run_in(tmp_path))
+
+
+def test_a_loss_that_is_no_number_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match=r"recipe lines: the loss of step 1 is nan"):
+        tune(Lines(bad=float("nan")), run_in(tmp_path))
+
+
+def test_no_questions_are_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="recipe lines: there are no questions to train on"):
+        tune(Lines(examples=0), run_in(tmp_path))
+
+
+@pytest.mark.parametrize(("name", "made_from", "said"), [("dpr", "law", "of recipe lines"), ("lines", "other", "other options")])
+def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path, name: str, made_from: str, said: str) -> None:
+    tune(Lines(), run_in(tmp_path))
+    with pytest.raises(BadSetting, match=said):
+        tune(Lines(), run_in(tmp_path, name=name, made_from=made_from))
+
+
+def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
+    (tmp_path / CHECKPOINT).write_bytes(b"nothing of the kind")
+    with pytest.raises(BadSetting, match="is no checkpoint"):
+        tune(Lines(), run_in(tmp_path))
+
+
+def test_training_stops_once_it_gets_no_better(tmp_path: Path) -> None:
+    task = Lines()
+    task.quality = lambda: {"MAP": -len(list(tmp_path.glob(CHECKPOINT)))}  # pyright: ignore[reportAttributeAccessIssue]
+    assert len(tune(task, run_in(tmp_path, epochs=9, patience=2, checkpoint_steps=100))) == 3
