@@ -57,7 +57,8 @@ def cross_fitted(
             for question in own:
                 relevant = positions_of(index.corpus, question)
                 for asked in (TITLE, WITH_DESCRIPTION) if question.description else (WITH_DESCRIPTION,):
-                    reranked = retriever.rank(query_text(question, asked)).reranked
+                    query = query_text(question, asked)
+                    reranked = retriever.rank(query).reranked
                     if reranked is not None:
-                        yield Example(fold, asked, reranked.candidates, relevant)
+                        yield Example(fold, asked, reranked.candidates, relevant, query)
                 advance(1)
