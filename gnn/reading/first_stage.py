@@ -1,6 +1,7 @@
 """The first stage of rerankers that read: queries with the first articles that a trained recipe finds for them."""
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,11 +12,11 @@ import numpy.typing as npt
 from gnn.recipe import Recipe
 from gnn.training.train import Trainer
 from runtime.progress import Progress
-from schema.errors import LexgraphError
+from schema.errors import LexgraphError, StorageFull
 from schema.records import Question
 from search.arrays import Positions
 from search.corpus.corpus import Corpus
-from search.questions import TITLE, WITH_DESCRIPTION, of_split, positions_of, query_text
+from search.questions import TITLE, WITH_DESCRIPTION, positions_of, query_text
 from search.ranking.candidates import UNLEARNT
 from search.ranking.reranker import Candidates, Reranker
 from search.retrieval import Retriever
@@ -87,24 +88,19 @@ def ask(retriever: Retriever, questions: Sequence[Question], progress: Progress,
 
 
 def to_learn_from(trainer: Trainer, first: Recipe, split: str, model: VectorModel, file: Path) -> list[Found]:
-    """Return the training questions, each asked of a model of the first stage that had not seen it; kept in a file.
-
-    Questions of its own source are cross-fitted (`gnn.training.cross_fitting`); those of further sources it has never seen.
+    """Return the training questions of the first stage, each asked of a model of it that had not seen it; kept in a file.
 
     Args:
-        trainer: over the questions of all sources; model: of the first stage, trained on its own source.
+        trainer: over the questions of its own source; model: trained on all of these.
         file: where they are kept, for the next reranker over the same first stage.
+
+    Raises:
+        StorageFull: the disk is full.
     """
-    workspace = trainer.workspace
-    own = Trainer(replace(workspace, questions=own_questions(workspace.questions, first)), trainer.process)
-    if file.exists():
-        found = _read(file)
-    else:
-        examples = own.examples(first, split, model.weights, model.pooling)
-        found = [found_in(e.query, e.candidates, e.relevant, e.asked) for e in examples]
-        _write(file, found)
-    further = [question for question in of_split(workspace.questions, split, "train") if question.source != first.questions]
-    return [*found, *ask(gathering(workspace.index, model), further, workspace.progress, "candidates of further questions")]
+    if not file.exists():
+        examples = trainer.examples(first, split, model.weights, model.pooling)
+        _write(file, [found_in(e.query, e.candidates, e.relevant, e.asked) for e in examples])
+    return _read(file)
 
 
 def own_questions(questions: Sequence[Question], recipe: Recipe) -> list[Question]:
@@ -126,11 +122,15 @@ def check_law(corpus: Corpus, recipe: Recipe) -> None:
 
 
 def _write(file: Path, found: Sequence[Found]) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
     rows = [[f.query, f.positions.tolist(), f.before.tolist(), f.relevant.tolist(), f.asked] for f in found]
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(rows), "utf-8")
-    part.replace(file)
+    part = file.with_suffix(f".{os.getpid()}.part")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(rows), "utf-8")
+        part.replace(file)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise StorageFull(f"{file}: {error.strerror}") from None
 
 
 def _read(file: Path) -> list[Found]:
