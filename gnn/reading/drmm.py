@@ -33,7 +33,7 @@ class Drmm(nn.Module):
     def forward(self, matches: Matches) -> Tensor:
         """Return ``out``."""
         said = self.perceptron(histograms(matches, self.bins).log1p()).squeeze(-1)
-        return said @ torch.softmax(self.gate * matches.idf, -1)
+        return (said * matches.gates(self.gate)).sum(-1)
 
 
 def histograms(matches: Matches, bins: int) -> Tensor:

@@ -28,17 +28,42 @@ _AT_ONCE = 32
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """Cosines of the q word pieces of a query with the word pieces of c articles.
+    """Cosines of the q word pieces of a query with the word pieces of c articles; or of each article with its own query.
 
     Attributes:
-        similarity: float32[c, q, t], zero where an article has no piece.
-        stands: bool[c, t], where it has one.
-        idf: float32[q], of the query's pieces.
+        similarity: float32[c, q, t], zero where there is no piece.
+        stands: bool[c, t], where an article has one; asked: bool[c, q], where its query has.
+        idf: float32[c, q], of the query's pieces.
     """
 
     similarity: Tensor
     stands: Tensor
+    asked: Tensor
     idf: Tensor
+
+    def to(self, device: torch.device) -> "Matches":
+        """Return the matches on a device."""
+        return Matches(*(tensor.to(device) for tensor in (self.similarity, self.stands, self.asked, self.idf)))
+
+    def gates(self, weight: Tensor | float = 1.0) -> Tensor:
+        """Return float32[c, q]: a softmax of the idf times a weight over the pieces of each query."""
+        return torch.softmax(torch.where(self.asked, weight * self.idf, -torch.inf), -1)
+
+
+def beside(matches: Sequence[Matches]) -> Matches:
+    """Return the matches of several queries, padded, the articles of the first query first."""
+    pieces, words = (max(each.similarity.shape[axis] for each in matches) for axis in (1, 2))
+
+    def padded(tensor: Tensor, *missing: int) -> Tensor:
+        return functional.pad(tensor, missing)
+
+    rows = [(each, words - each.similarity.shape[2], pieces - each.similarity.shape[1]) for each in matches]
+    return Matches(
+        torch.cat([padded(each.similarity, 0, t, 0, q) for each, t, q in rows]),
+        torch.cat([padded(each.stands, 0, t) for each, t, _ in rows]),
+        torch.cat([padded(each.asked, 0, q) for each, _, q in rows]),
+        torch.cat([padded(each.idf, 0, q) for each, _, q in rows]),
+    )
 
 
 class TokenVectors(Protocol):
@@ -58,7 +83,8 @@ def matches_of(query: Tensor, idf: Tensor, articles: Sequence[Tensor]) -> Matche
     similarity = functional.normalize(query, dim=-1) @ functional.normalize(padded, dim=-1).transpose(1, 2)
     stands = torch.arange(padded.shape[1]) < lengths[:, None]
     stands &= torch.tensor([bool(len(article)) for article in articles])[:, None]
-    return Matches(similarity * stands[:, None], stands, idf)
+    shape = len(articles), len(query)
+    return Matches(similarity * stands[:, None], stands, torch.ones(shape, dtype=torch.bool), idf.expand(shape))
 
 
 class StaticVectors:

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from gnn.reading.first_stage import Found
 from gnn.reading.learning import Drawn
-from gnn.reading.matching import Matches, TokenVectors
+from gnn.reading.matching import Matches, TokenVectors, beside
 from schema.errors import LexgraphError
 
 
@@ -50,7 +50,10 @@ class MatchingReader:
 
     def loss(self, drawn: Sequence[Drawn]) -> Tensor:
         """Return the mean hinge loss of what was drawn."""
-        return torch.stack([hinge(self._said(one.found, one.places), self.margin) for one in drawn]).mean()
+        read = [self.vectors.matches(one.found.query, one.found.positions[one.places]) for one in drawn]
+        before = np.concatenate([one.found.before[one.places] for one in drawn])
+        said = self._said(beside(read), before).split([len(one.places) for one in drawn])
+        return torch.stack([hinge(scores, self.margin) for scores in said]).mean()
 
     @torch.inference_mode()
     def scores(self, found: Found) -> npt.NDArray[np.float32]:
@@ -60,16 +63,14 @@ class MatchingReader:
             LexgraphError: a score is not a number.
         """
         self.model.eval()
-        scores = self._said(found, list(range(len(found.positions)))).cpu().numpy()
+        scores = self._said(self.vectors.matches(found.query, found.positions), found.before).cpu().numpy()
         if not np.isfinite(scores).all():
             raise LexgraphError("the reranker gave a score that is not a finite number")
         return scores
 
-    def _said(self, found: Found, places: list[int]) -> Tensor:
+    def _said(self, matches: Matches, before: npt.NDArray[np.float64]) -> Tensor:
         device = self.model.read.device
-        matches = self.vectors.matches(found.query, found.positions[places])
-        moved = Matches(matches.similarity.to(device), matches.stands.to(device), matches.idf.to(device))
-        return self.model(moved, torch.from_numpy(found.before[places].astype(np.float32)).to(device))
+        return self.model(matches.to(device), torch.from_numpy(before.astype(np.float32)).to(device))
 
 
 def hinge(scores: Tensor, margin: float) -> Tensor:

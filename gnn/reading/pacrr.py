@@ -31,12 +31,12 @@ class Pacrr(nn.Module):
     def forward(self, matches: Matches) -> Tensor:
         """Return ``out``."""
         similarity = matches.similarity[:, : self.pieces]
-        kept = [highest(similarity, self.highest)]
+        begins = (matches.asked[:, : self.pieces, None] & matches.stands[:, None]).to(similarity.dtype)
+        kept = [highest(functional.relu(similarity) * begins, self.highest)]
         for size, convolution in zip(self.sizes, self.convolutions, strict=True):
             padded = functional.pad(similarity[:, None], (0, size - 1, 0, size - 1))
-            kept.append(highest(functional.relu(convolution(padded)).amax(1), self.highest))
-        idf = torch.softmax(matches.idf[: self.pieces], -1).expand(len(similarity), -1)[..., None]
-        read = torch.cat([*kept, idf], -1)
+            kept.append(highest(functional.relu(convolution(padded)).amax(1) * begins, self.highest))
+        read = torch.cat([*kept, matches.gates()[:, : self.pieces, None]], -1)
         read = functional.pad(read, (0, 0, 0, self.pieces - read.shape[1]))  # pieces that a short query lacks
         return self.perceptron(read.flatten(1)).squeeze(-1)
 

@@ -9,7 +9,7 @@ import torch
 from gnn.encoders.static import StaticEncoder
 from gnn.encoders.unigram import Unigram
 from gnn.reading.drmm import Drmm, histograms
-from gnn.reading.matching import Matches, StaticVectors, matches_of
+from gnn.reading.matching import Matches, StaticVectors, beside, matches_of
 from gnn.reading.matching_reader import WeighedNetwork, hinge
 from gnn.reading.pacrr import Pacrr, highest
 from gnn.reading.passages import ReadableLaw
@@ -24,7 +24,8 @@ def options(**given: object) -> ReadingOptions:
 def matches() -> Matches:
     """Two articles, of four pieces and of two, and a query of two pieces."""
     similarity = torch.tensor([[[1.0, 0.5, -1.0, 0.1], [0.0, 0.9, 0.2, -0.3]], [[0.5, 0.5, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]]])
-    return Matches(similarity, torch.tensor([[True] * 4, [True, True, False, False]]), torch.tensor([1.0, 3.0]))
+    stands = torch.tensor([[True] * 4, [True, True, False, False]])
+    return Matches(similarity, stands, torch.ones(2, 2, dtype=torch.bool), torch.tensor([[1.0, 3.0]] * 2))
 
 
 def test_cosines_are_those_of_the_pieces_and_nothing_matches_where_no_piece_stands() -> None:
@@ -90,8 +91,19 @@ def test_pacrr_reads_sequences_and_the_idf_of_each_piece() -> None:
 
 
 def test_a_query_of_more_pieces_than_are_read_is_cut() -> None:
-    long = Matches(torch.rand(2, 9, 5), torch.ones(2, 5, dtype=torch.bool), torch.ones(9))
+    long = Matches(torch.rand(2, 9, 5), torch.ones(2, 5) > 0, torch.ones(2, 9) > 0, torch.ones(2, 9))
     assert Pacrr(options(query_pieces=4, grams=1))(long).shape == (2,)
+
+
+@pytest.mark.parametrize("network", [Drmm(options()), Pacrr(options(query_pieces=6))], ids=["drmm", "pacrr"])
+def test_queries_beside_each_other_get_the_scores_that_each_gets_alone(network: torch.nn.Module) -> None:
+    draw = torch.Generator().manual_seed(3)
+    vectors = [torch.randn(n, 4, generator=draw) for n in (2, 5, 3, 7, 1, 4)]
+    first = matches_of(vectors[0], torch.tensor([1.0, 2.0]), vectors[3:5])
+    second = matches_of(vectors[1], torch.arange(5.0), [vectors[2], vectors[5]])
+    with torch.no_grad():
+        alone = torch.cat([network(first), network(second)])
+        torch.testing.assert_close(network(beside([first, second])), alone)
 
 
 def test_the_hinge_loss_is_that_computed_by_hand() -> None:
@@ -125,7 +137,7 @@ def static(law: tuple[Corpus, CorpusText], **given: object) -> StaticVectors:
 def test_of_a_long_query_the_pieces_with_the_greatest_idf_are_read_in_their_order(law: tuple[Corpus, CorpusText]) -> None:
     vectors = static(law, query_pieces=4)
     found = vectors.matches("le blé le pain le le blé", np.array([0, 1]))
-    assert found.idf.tolist() == [0.5, 2.0, 3.0, 2.0]
+    assert found.idf.tolist() == [[0.5, 2.0, 3.0, 2.0]] * 2
 
 
 def test_an_article_of_200_000_words_is_read_as_far_as_its_first_pieces(law: tuple[Corpus, CorpusText]) -> None:
