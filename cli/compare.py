@@ -68,7 +68,8 @@ def compared(home: Home, recipes: Sequence[str], questions: str, part: str, seed
     if not splits:
         raise BadQuery(f"{', '.join(names)}: these recipes have no split of the questions in common")
     with home.graph() as graph:
-        workspace = home.workspace(graph, entries[0].recipe)
+        more = {source for one in entries for source in one.recipe.more_questions}
+        workspace = home.shared_workspace(graph, questions, more)
         return list(compare_recipes(workspace, Plan(entries, splits, seeds, part, against), questions))
 
 

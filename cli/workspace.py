@@ -1,6 +1,6 @@
 """The home that every command works on: the settings in force, the store, the index, the questions of a recipe."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -78,17 +78,28 @@ class Home:
         return load_recipe(name or self.settings.recipe)
 
     def workspace(self, graph: "ReadableGraph", recipe: "Recipe", check_lock: Callable[[], object] = lambda: None) -> "Workspace":
-        """Return what training and evaluation work on: the law, its index, the recipe's questions."""
+        """Return what training and evaluation work on: the law, its index, the recipe's questions, of all its sources."""
+        return self.shared_workspace(graph, recipe.questions, recipe.more_questions, check_lock).of_recipe(recipe)
+
+    def shared_workspace(
+        self,
+        graph: "ReadableGraph",
+        source: str,
+        more: Collection[str],
+        check_lock: Callable[[], object] = lambda: None,
+    ) -> "Workspace":
+        """Return what several recipes work on: the law, its index, the questions of one source, and further ones apart."""
         from gnn.workspace import Workspace
         from ingest.loading.questions import read_outside, read_questions
         from search.corpus.read import steady_law
 
         with steady_law(graph):
             index = self.index(graph)
-            questions, outside = (read(graph, recipe.questions) for read in (read_questions, read_outside))
+            questions, outside = (read(graph, source) for read in (read_questions, read_outside))
+            further = {name: read_questions(graph, name) for name in sorted(more)}
         settings = self.settings
         return Workspace(
-            self.store, graph, index, questions, outside, settings.models, settings.threads, check_lock, self.progress
+            self.store, graph, index, questions, outside, settings.models, settings.threads, check_lock, self.progress, further
         )
 
 

@@ -14,8 +14,10 @@ FORMAT = 3
 """Raised when the code trains the same recipe to another model, so that models are trained anew."""
 
 Split = Literal["random", "by-dossier"]
-FINE_TUNED = ("bi-encoder",)
-"""Methods that train a transformer further."""
+READERS = ("cross-encoder", "drmm", "pacrr")
+"""Methods that rerank the first answers of another recipe by reading them (`gnn.reading`)."""
+FINE_TUNED = ("bi-encoder", *READERS)
+"""Methods that the loop of fine-tuning trains."""
 
 
 class _Part(BaseModel):
@@ -187,18 +189,50 @@ class BiEncoderOptions(_Part):
     inlined: bool = Field(False, description="Put what an article cites behind its text (`gnn.fine_tuning.inlining`).")
 
 
+class ReadingOptions(_Part):
+    """A reranker that reads, of the methods in `READERS`: what it reads, and what it learns from."""
+
+    first_stage: str = Field("static", description="Recipe whose first answers are reranked, as it ranks them pooled.")
+    depth: int = Field(100, ge=2, description="Answers that are reranked.")
+    negatives: int = Field(1, ge=1, description="Negatives beside a relevant article, drawn from these.")
+    draws: int = Field(2, ge=1, description="Relevant articles of a question that are drawn in an epoch.")
+    pieces: int = Field(128, ge=16, description="Word pieces of an article that are read; of a pair, where both are read as one.")
+    query_pieces: int = Field(32, ge=1, description="Word pieces of a query that are read.")
+    longest_query: int = Field(200, ge=1, description="Words above which a query is reduced to its most informative terms.")
+    terms: float = Field(0.1, gt=0, le=1, description="Share of its terms that are left of such a query.")
+    triplet: float = Field(0.1, ge=0, description="λ, the weight of the triplet loss beside that of the ranking (cross-encoder).")
+    margin: float = Field(1.0, gt=0, description="Margin of the triplet loss, and of the hinge loss.")
+    pooling: Literal["first", "mean"] = Field(
+        "first", description="State of a text: of its first mark, or the mean (cross-encoder)."
+    )
+    vectors: Literal["static", "contextual"] = Field(
+        "static", description="Frozen vectors of word pieces (drmm, pacrr): distilled ones, or the states of the body."
+    )
+    bins: int = Field(30, ge=3, description="Bins of the histogram of a query's word piece (drmm).")
+    grams: int = Field(3, ge=1, description="Longest word sequences that are matched (pacrr).")
+    filters: int = Field(8, ge=1, description="Filters for the sequences of one length (pacrr).")
+    highest: int = Field(3, ge=1, description="Matches that are kept of a word piece and a length (pacrr).")
+    hidden: int = Field(16, ge=1, description="Width of the perceptron.")
+
+
 class Recipe(_Part):
     """A recipe; ``name`` is that of its file."""
 
     name: str
     description: str = ""
-    method: Literal["towers", "bm25", "bm25-tuned", "learned-sparse", "graph-reranker", "bi-encoder"] = Field(
+    method: Literal[
+        "towers", "bm25", "bm25-tuned", "learned-sparse", "graph-reranker", "bi-encoder", "cross-encoder", "drmm", "pacrr"
+    ] = Field(
         "towers",
         description="What is trained: two towers; nothing (bm25); k1 and b of BM25; weights of its words; towers, and a network "
-        "that reranks what they find; a transformer that embeds questions and articles. Only towers can serve.",
+        "that reranks what they find; a transformer that embeds questions and articles; a network that reads what another recipe "
+        "finds. Only towers can serve.",
     )
     system: str = Field("gatv2", description="Name of its row in the table of the evaluation.")
-    questions: str = Field("service-public", description="Source of the questions to train on.")
+    questions: str = Field("service-public", description="Source of the questions to train on, to choose by, to be measured on.")
+    more_questions: tuple[str, ...] = Field(
+        (), description="Further sources whose training questions are learnt from too, less those near what the first chooses by."
+    )
     splits: tuple[Split, ...] = ("random", "by-dossier")
     compare: tuple[str, ...] = Field((), description="Recipes that are trained beside it, for the table.")
     encoder: EncoderOptions = EncoderOptions()  # pyright: ignore[reportCallIssue]
@@ -210,6 +244,7 @@ class Recipe(_Part):
     graph_rerank: GraphRerankOptions = GraphRerankOptions()  # pyright: ignore[reportCallIssue]
     fine_tuning: FineTuningOptions = FineTuningOptions()  # pyright: ignore[reportCallIssue]
     bi_encoder: BiEncoderOptions = BiEncoderOptions()  # pyright: ignore[reportCallIssue]
+    reading: ReadingOptions = ReadingOptions()  # pyright: ignore[reportCallIssue]
     tune_fusion: bool = Field(
         default_factory=lambda options: _has_layers(options),
         description="Tune the weights of the fusion on development questions, as for a model that serves; a model that is only "
@@ -263,6 +298,8 @@ class Recipe(_Part):
             left_out["training"] = {"distillation"}
         if not self.curriculum.drawn:
             left_out["curriculum"] = True
+        if not self.more_questions:
+            left_out["more_questions"] = True
         if not self.rerank.rounds:
             left_out["rerank"] = True
         if self.tune_fusion == (self.document.layers > 0):
@@ -275,6 +312,8 @@ class Recipe(_Part):
             left_out["fine_tuning"] = True
         if self.method != "bi-encoder":
             left_out["bi_encoder"] = True
+        if self.method not in READERS:
+            left_out["reading"] = True
         text = "\n".join([str(FORMAT), self.model_dump_json(exclude=left_out), *made_from])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

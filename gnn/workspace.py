@@ -1,13 +1,15 @@
 """The workspace that training, retraining and evaluation are given."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from cypher.graph import CheckLock, Graph, Store
+from gnn.recipe import Recipe
+from gnn.training.further_questions import to_train_on
 from runtime.progress import Progress, silent
-from schema.errors import GraphBusy
+from schema.errors import BadSetting, GraphBusy
 from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.read import read_corpus
@@ -21,6 +23,7 @@ class Workspace:
     Attributes:
         graph: the store's, open for reading; index: of its law.
         questions: those that a recipe is trained on; outside: those that came with them and the law cannot answer.
+        further: questions of other sources, by source, for the recipes that name these.
         shelf: shared place of model files (`gnn.versions.shared_folder`), or empty.
         threads: of this machine, for one job.
         check_lock: called before a version is written or made active; raises GraphBusy once the lock has gone.
@@ -35,6 +38,21 @@ class Workspace:
     threads: int = 2
     check_lock: CheckLock = lambda: None
     progress: Progress = silent
+    further: Mapping[str, Sequence[Question]] = field(default_factory=dict[str, Sequence[Question]])
+
+    def of_recipe(self, recipe: Recipe) -> "Workspace":
+        """Return this workspace with the questions of the further sources that a recipe names beside its own.
+
+        Raises:
+            BadSetting: such a source has no questions.
+        """
+        if not recipe.more_questions:
+            return self
+        for source in recipe.more_questions:
+            if not self.further.get(source):
+                raise BadSetting(f"recipe {recipe.name}: no questions from {source!r} in the graph: run `lexgraph ingest`")
+        further = [question for source in recipe.more_questions for question in self.further[source]]
+        return replace(self, questions=[*self.questions, *to_train_on(self.corpus, further, self.questions)])
 
     @property
     def home(self) -> Path:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cypher.graph import Graph, Store
+from cypher.graph import Store
 from ingest.citations import annotate
 from ingest.fetching.archives import is_archive, unpacked
 from ingest.fetching.repositories import is_repository, write_histories
@@ -18,14 +18,14 @@ from ingest.loading.known_sources import StoredSources, archive_name, file_sha25
 from ingest.loading.load import LoadOptions, load_acts
 from ingest.loading.origins import known_origins, note_failure, origin_at, remember_origin, write_loaded
 from ingest.loading.quarantine import quarantined, write_quarantine
-from ingest.loading.questions import load_questions
 from ingest.loading.report import LoadReport, counted
 from ingest.loading.spool import ReadFile
-from ingest.readers import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, law_as_git, legalize, legi, service_public
+from ingest.question_sources import QUESTION_FORMATS, QuestionFormat, load_question_source
+from ingest.readers import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, law_as_git, legalize, legi
 from ingest.readers.history import checkpoint
 from runtime.progress import Progress, silent
 from schema.errors import BadSource, LexgraphError, MissingFile, TooMuchGone
-from schema.records import Origin, Rejected, SourceFile
+from schema.records import Origin, SourceFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,7 @@ FORMATS = (
     Format("jsonl", jsonl.FILE_PATTERN, 2, jsonl.read, jsonl.recognises),
     Format("beir", beir.FILE_PATTERN, 1, beir.read, beir.recognises),
 )
-QUESTION_FORMATS = (service_public.SOURCE,)
-FORMAT_NAMES = (*(f.name for f in FORMATS), *QUESTION_FORMATS)
+FORMAT_NAMES = tuple(f.name for f in (*FORMATS, *QUESTION_FORMATS))
 _UNPACKED = "unpacked-"
 _CHECKPOINTS = "histories"
 _VERSION = re.compile(r"[-_.]v?\d[\w.-]*$")
@@ -104,9 +103,10 @@ def ingest(
     if format is not None and format not in FORMAT_NAMES:
         raise BadSource(path, "", f"no such format: {format} (formats: {', '.join(FORMAT_NAMES)})")
     job = _Job(store, format, force, progress, report, origin)
-    if format == service_public.SOURCE or (format is None and (path / service_public.FOLDERS[0]).is_dir()):
-        _ingest_service_public(job, path)
-        return report
+    for asked in QUESTION_FORMATS:
+        if format == asked.name or (format is None and asked.recognises(path)):
+            _ingest_questions(job, asked, path)
+            return report
     loaded = [_ingest_collection(job, collection) for collection in _collections(path, format)]
     if not any(loaded) and path.is_dir() and is_repository(path):  # its working tree may hold other law
         loaded = [_ingest_collection(job, _Collection(collection_name(path), path, whole=True))]
@@ -404,31 +404,9 @@ def retry(store: Store, *, progress: Progress = silent) -> LoadReport:
     return report
 
 
-def _ingest_service_public(job: _Job, folder: Path) -> None:
-    store, files = job.store, service_public.sheet_files(folder)
-    rejected: list[Rejected] = []
-    sheets = list(service_public.read_sheets(files, rejected, job.progress))
-    with store.reading() as graph:
-        articles = {source: row["id"] for row in graph.rows("article_source_ids") for source in row["source_ids"]}
-        below = articles_below_sections(graph)
-    questions = list(service_public.questions_of(sheets, articles, below))
-    outside = list(service_public.outside_questions_of(sheets, articles, below))
-    report = LoadReport(read_files=len(files), rejected=rejected)
-    report.add(load_questions(store, service_public.SOURCE, questions, outside))
-    write_quarantine(store.home, service_public.SOURCE, rejected)
+def _ingest_questions(job: _Job, format: QuestionFormat, path: Path) -> None:
+    report = load_question_source(job.store, format, path, job.progress)
     job.report.include(report)
-    name = collection_name(folder)
-    known = known_origins(store).get(name)
-    remember_origin(store, job.origin_of(name, folder, known), folder, known, changed=report.anything_changed)
-
-
-def articles_below_sections(graph: Graph) -> dict[str, frozenset[str]]:
-    """Return the identifiers of all articles below each section, by every publisher's identifier of the section."""
-    parents = {row["id"]: row["parent_id"] for row in graph.rows("corpus_sections")}
-    below: dict[str, set[str]] = defaultdict(set)
-    for row in graph.rows("corpus_articles"):
-        place = row["parent_id"]
-        while place in parents:
-            below[place].add(row["id"])
-            place = parents[place]
-    return {source: frozenset(below[row["id"]]) for row in graph.rows("section_source_ids") for source in row["source_ids"]}
+    name = collection_name(path if path.is_dir() else path.parent)
+    known = known_origins(job.store).get(name)
+    remember_origin(job.store, job.origin_of(name, path, known), path, known, changed=report.anything_changed)

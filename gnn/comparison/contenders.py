@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gnn.comparison.reading import first_stage_of, reading_reranker
 from gnn.model.subgraph import subgraph_edges
-from gnn.recipe import Recipe, RerankOptions
+from gnn.reading.first_stage import gathering
+from gnn.recipe import READERS, Recipe, RerankOptions
 from gnn.training.bm25_tuning import tuned_lexical
 from gnn.training.graph_reranker import fit_graph_reranker
 from gnn.training.learned_sparse import learned_lexical
@@ -20,8 +22,6 @@ from schema.errors import BadQuery
 from search.arrays import Scores
 from search.corpus.corpus import Corpus
 from search.modes import Mode
-from search.ranking.candidates import UNLEARNT
-from search.ranking.reranker import Reranker
 from search.ranking.tree_pooling import TreePooling
 from search.retrieval import Retriever
 from search.text.index import TextIndex
@@ -51,7 +51,7 @@ class Entry:
     @property
     def measured_way(self) -> str:
         """The way that its figures are of: without a reranker, what is served is what is pooled."""
-        reranks = self.recipe.rerank.rounds or self.recipe.method == "graph-reranker"
+        reranks = self.recipe.rerank.rounds or self.recipe.method in ("graph-reranker", *READERS)
         return self.way if self.way != "served" or reranks else "pooled"
 
 
@@ -105,6 +105,13 @@ def contender(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str
     """
     if recipe.method in _LEXICAL:
         return _lexical(trainer.workspace, recipe, split)
+    if recipe.method in READERS:
+        return _reading(trainer, recipe, split)
+    model, found = _towers(trainer, recipe, split, ways)
+    return _reranking(trainer, recipe, split, model, found) if recipe.method == "graph-reranker" else found
+
+
+def _towers(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str]) -> tuple[VectorModel, Contender]:
     workspace = trainer.workspace
     id = contender_id(workspace, recipe, split)
     if model_folder(workspace.home, id).is_dir():
@@ -116,8 +123,22 @@ def contender(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str
             recipe = recipe.model_copy(update={"tune_fusion": False, "rerank": RerankOptions()})  # pyright: ignore[reportCallIssue]
         made = trainer.version(recipe, split, id)
         model, seconds, parameters = made.model(), made.trained.seconds, made.trained.parameters
-    found = Contender(_ways(workspace.index, model, Mode.VECTOR), seconds, parameters)
-    return _reranking(trainer, recipe, split, model, found) if recipe.method == "graph-reranker" else found
+    return model, Contender(_ways(workspace.index, model, Mode.VECTOR), seconds, parameters)
+
+
+def _reading(trainer: Trainer, recipe: Recipe, split: str) -> Contender:
+    """Return the first stage of a recipe, with its first answers in the order of the reranker as what is served."""
+    own, first = first_stage_of(trainer, recipe)
+    model, found = _towers(own, first, split, tuple(WAYS))
+    began = time.monotonic()
+    reranker = reading_reranker(trainer, recipe, split, model)
+    retriever = gathering(trainer.workspace.index, model)
+
+    def served(query: str) -> Scores:
+        return reranker.reordered(query, retriever.rank(query))
+
+    seconds, parameters = found.training_s + time.monotonic() - began, found.parameters + reranker.reader.parameters
+    return Contender({**found.ways, "served": served}, seconds, parameters)
 
 
 def _reranking(trainer: Trainer, recipe: Recipe, split: str, model: VectorModel, found: Contender) -> Contender:
@@ -128,8 +149,7 @@ def _reranking(trainer: Trainer, recipe: Recipe, split: str, model: VectorModel,
     options, seed = recipe.graph_rerank, recipe.training.seed
     threads, progress = workspace.threads, workspace.progress
     reranker = fit_graph_reranker(examples, edges, options, seed=seed, threads=threads, progress=progress)
-    gathering = replace(model, reranker=Reranker(UNLEARNT, 1.0))
-    retriever = Retriever(workspace.index, gathering, max_query_characters=1 << 20)
+    retriever = gathering(workspace.index, model)
 
     def served(query: str) -> Scores:
         ranking = retriever.rank(query)

@@ -104,7 +104,10 @@ def compare_recipes(workspace: Workspace, plan: Plan, source: str) -> Iterator[R
         raise BadQuery(f"no part {plan.part!r} of the questions; there are: {', '.join(PARTS)}")
     if plan.against not in AGAINST:
         raise BadQuery(f"no row {plan.against!r} to hold others against; there are: {', '.join(AGAINST)}")
-    trainer = Trainer(workspace, alone())
+    trainers: dict[tuple[str, ...], Trainer] = {}
+    for one in plan.entries:
+        if one.recipe.more_questions not in trainers:
+            trainers[one.recipe.more_questions] = Trainer(workspace.of_recipe(one.recipe), alone())
     for split in plan.splits:
         chosen = of_split(workspace.questions, split, plan.part)
         if not chosen:
@@ -115,7 +118,7 @@ def compare_recipes(workspace: Workspace, plan: Plan, source: str) -> Iterator[R
         for one in plan.entries:
             if one.recipe.key() not in runs:
                 wanted = {other.measured_way for other in plan.entries if other.recipe.key() == one.recipe.key()}
-                seeds = range(seeds_of(one.recipe, plan.seeds))
+                trainer, seeds = trainers[one.recipe.more_questions], range(seeds_of(one.recipe, plan.seeds))
                 runs[one.recipe.key()] = [_run(trainer, one.recipe.seeded(n), split, sorted(wanted), asked) for n in seeds]
         for way in ways:
             rows = list(_rows(plan, runs, way))

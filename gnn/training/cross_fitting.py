@@ -4,11 +4,11 @@ A reranker that learnt from questions which its model was trained on would trust
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from gnn.recipe import Recipe
+from gnn.training.further_questions import topic_of
 from gnn.training.lambdamart import Example
 from runtime.progress import Progress, silent
 from schema.records import Question
@@ -21,21 +21,13 @@ from search.text.index import TextIndex
 from search.vectors.model import VectorModel
 
 FOLDS = 5
-_LEVELS = 2
 ModelOf = Callable[[Sequence[Question]], VectorModel]
 """Trains a model on questions."""
 
 
 def fold_of(corpus: Corpus, question: Question, split: str) -> int:
-    """Return the part of a question, from 0: by its identifier, or by its topic where the split keeps topics apart.
-
-    Its topic is the place, two levels of headings below the act, that most of its articles share.
-    """
-    topic = question.id
-    if split == "by-dossier":
-        parents = [int(corpus.article_parent[position]) for position in positions_of(corpus, question)]
-        places = Counter(corpus.path_ids(parent)[: _LEVELS + 1][-1] for parent in parents)
-        topic = min(places, key=lambda place: (-places[place], place))
+    """Return the part of a question, from 0: by its identifier, or by its topic where the split keeps topics apart."""
+    topic = topic_of(corpus, question) if split == "by-dossier" else question.id
     return int.from_bytes(hashlib.sha256(topic.encode()).digest()[:4]) % FOLDS
 
 
@@ -65,7 +57,8 @@ def cross_fitted(
             for question in own:
                 relevant = positions_of(index.corpus, question)
                 for asked in (TITLE, WITH_DESCRIPTION) if question.description else (WITH_DESCRIPTION,):
-                    reranked = retriever.rank(query_text(question, asked)).reranked
+                    query = query_text(question, asked)
+                    reranked = retriever.rank(query).reranked
                     if reranked is not None:
-                        yield Example(fold, asked, reranked.candidates, relevant)
+                        yield Example(fold, asked, reranked.candidates, relevant, query)
                 advance(1)

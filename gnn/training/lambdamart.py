@@ -21,12 +21,14 @@ class Example:
         fold: the part of the questions that the model was not trained on.
         asked: by title or as a whole.
         relevant: positions of the articles that answer it.
+        query: its words, as it was asked.
     """
 
     fold: int
     asked: str
     candidates: Candidates
     relevant: npt.NDArray[np.intp]
+    query: str = ""
 
 
 def fit_trees(examples: Sequence[Example], features: tuple[str, ...], options: RerankOptions, *, threads: int = 2) -> Trees:

@@ -117,12 +117,16 @@ def check_questions(recipe: Recipe, questions: Sequence[Question], splits: Seque
 
 
 class Trainer:
-    """Makes model versions; features, and the parameters that other recipes start from, are made once."""
+    """Makes model versions; features, and the parameters that other recipes start from, are made once.
+
+    The last version is at hand for whoever asks for the same again, as rerankers over one first stage do.
+    """
 
     def __init__(self, workspace: Workspace, process: Process) -> None:
         self.workspace, self.process = workspace, process
         self._features: dict[tuple[str, ...], Features] = {}
         self._states: dict[tuple[str, str], State] = {}
+        self._last: tuple[Recipe, NewVersion] | None = None
 
     def make(self, recipe: Recipe, split: str, id: str) -> bool:
         """Train one version and write it; return False where its files exist."""
@@ -137,6 +141,13 @@ class Trainer:
 
     def version(self, recipe: Recipe, split: str, id: str) -> NewVersion:
         """Return one version, trained; nothing of it is written."""
+        if self._last is not None and id and self._last[0] == recipe and self._last[1].id == id:
+            return self._last[1]
+        made = self._version(recipe, split, id)
+        self._last = recipe, made
+        return made
+
+    def _version(self, recipe: Recipe, split: str, id: str) -> NewVersion:
         workspace, corpus = self.workspace, self.workspace.corpus
         trained, features = self._trained(recipe, split), self._features_of(recipe, split)
         trained = replace(trained, seconds=trained.seconds + features.seconds, encoder_parameters=features.parameters)

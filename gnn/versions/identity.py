@@ -7,7 +7,7 @@ from dataclasses import asdict
 from itertools import product
 from typing import NamedTuple
 
-from gnn.recipe import Recipe
+from gnn.recipe import READERS, Recipe
 from schema.records import Question
 
 
@@ -34,6 +34,8 @@ def model_ids(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> 
             made_from.append(chosen.other(chosen.training.start).key())
         if chosen.encoder.tuned:
             made_from.append(chosen.other(chosen.encoder.tuned).key())
+        if chosen.method in READERS:
+            made_from.append(chosen.other(chosen.reading.first_stage).key())
         ids[RecipeSplit(name, split)] = f"{name}-{split}-{chosen.key(*made_from)}"
     return ids
 

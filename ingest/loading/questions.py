@@ -38,20 +38,20 @@ class AskedQuestions:
         self.rejected.append(placed(Rejected(file.path.name, question.id, why), file))
 
 
-def load_questions(store: Store, source: str, questions: Sequence[Question], outside: Sequence[Question] = ()) -> Counts:
-    """Make the questions of one source that no file of law brought these: new ones written, others changed or removed.
+def load_questions(store: Store, source: str | Collection[str], questions: Sequence[Question]) -> Counts:
+    """Make the questions of a source that no file of law brought these: new ones written, others changed or removed.
 
     Args:
-        outside: those that the law at hand cannot answer, which the source gives beside the others.
+        source: name of it, or of all that are loaded together.
 
     Raises:
         NotReady: there is no graph.
     """
     store.reading().close()  # without a graph there is nothing to ask about
+    sources = {source} if isinstance(source, str) else set(source)
     with store.writing() as graph:
-        sources = (source, outside_source(source))
         old = {row["id"] for row in graph.rows("question_files") if row["source"] in sources and not row["file"]}
-        return _replace(graph, old, [("", question) for question in (*questions, *outside)])
+        return _replace(graph, old, [("", question) for question in questions])
 
 
 def write_read_questions(

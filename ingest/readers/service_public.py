@@ -2,7 +2,9 @@
 
 A sheet that links to articles or sections of the graph is a question: its title, with its description
 kept apart. The rules of the benchmark ``service-public`` are fixed here, so that figures compare.
-A sheet that links only to other law is a question that the graph cannot answer.
+A sheet that links to none of these, but whose references name articles that the graph has by act and number ("Code civil :
+articles 372 à 381-2"), is a question of a source of its own, which is no part of the benchmark. A sheet that names only
+other law is a question that the graph cannot answer.
 """
 
 import hashlib
@@ -12,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from citations.find import find_references
+from citations.reference import Context
 from ingest.readers.support.decode import file_json
 from runtime.progress import Progress, silent
 from schema.errors import BadSource, MissingFile
@@ -19,6 +23,7 @@ from schema.identifiers import fold
 from schema.records import Question, Rejected, outside_source
 
 SOURCE = "service-public"
+NAMED_SOURCE = "service-public-named"
 FOLDERS = ("particuliers", "professionnels", "associations")
 MAX_RELEVANT = 100
 """A question with more relevant articles than this asks for a whole field of the law, and is left out."""
@@ -34,7 +39,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A sheet with its links into the law: identifiers of article versions and of sections."""
+    """A sheet with its links into the law: identifiers of article versions and of sections, and what the links are called."""
 
     id: str
     title: str
@@ -42,6 +47,7 @@ class Sheet:
     dossier: str
     articles: frozenset[str]
     sections: frozenset[str]
+    references: tuple[str, ...] = ()
 
 
 def split_of(key: str) -> str:
@@ -107,7 +113,10 @@ def read_sheet(path: Path) -> Sheet | None:
     if not title:
         raise BadSource(path, "$", "not a sheet: no dc:title")
     dossier = next((m[1] for text in _texts(sheet, "dc:relation") if (m := _DOSSIER.search(text))), sheet["id"])
-    return Sheet(sheet["id"], title, _first(sheet, "dc:description"), dossier, frozenset(articles), frozenset(sections))
+    references = tuple(filter(None, (_first(reference, "Titre") for reference in _elements(sheet, "Reference"))))
+    return Sheet(
+        sheet["id"], title, _first(sheet, "dc:description"), dossier, frozenset(articles), frozenset(sections), references
+    )
 
 
 def _elements(node: Json, name: str) -> Iterator[Json]:
@@ -169,15 +178,21 @@ def questions_of(sheets: Iterable[Sheet], articles: Mapping[str, str], below: Ma
         yield _question(sheet, SOURCE, tuple(sorted(relevant)), split_of)
 
 
-def outside_questions_of(
-    sheets: Iterable[Sheet], articles: Mapping[str, str], below: Mapping[str, frozenset[str]]
+def other_questions_of(
+    sheets: Iterable[Sheet],
+    articles: Mapping[str, str],
+    below: Mapping[str, frozenset[str]],
+    named: Callable[[str], Iterable[str]],
 ) -> Iterator[Question]:
-    """Yield the questions that link to no article at hand: without relevant articles, half development and half test.
+    """Yield the questions that link to no article at hand.
 
-    A sheet that shares its title with one that links to law at hand is left out.
+    Those whose references name some are of the source `NAMED_SOURCE`, in the parts that the benchmark would have them in. The
+    others have no relevant articles and are half development, half test. A sheet that shares its title with one that links to
+    law at hand is left out.
 
     Args:
         articles, below: as `questions_of` has them.
+        named: identifiers of the articles that the key of a citation names (`citations.find`).
     """
     sheets = list(sheets)
     answered = [sheet for sheet in sheets if _relevant(sheet, articles, below)]
@@ -189,7 +204,17 @@ def outside_questions_of(
             continue
         ids.add(sheet.id)
         titles.add(title)
-        yield _question(sheet, outside_source(SOURCE), (), _half_of)
+        relevant = {article for key in _cited(sheet) for article in named(key)}
+        if not relevant:
+            yield _question(sheet, outside_source(SOURCE), (), _half_of)
+        elif len(relevant) <= MAX_RELEVANT:
+            yield _question(sheet, NAMED_SOURCE, tuple(sorted(relevant)), split_of)
+
+
+def _cited(sheet: Sheet) -> Iterator[str]:
+    """Yield the keys of the articles that the references of a sheet name."""
+    for words in sheet.references:
+        yield from (found.target for found in find_references(words, Context("fr", "")) if found.form in ("article", "range"))
 
 
 def _relevant(sheet: Sheet, articles: Mapping[str, str], below: Mapping[str, frozenset[str]]) -> set[str]:

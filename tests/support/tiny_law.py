@@ -183,3 +183,30 @@ def write_sheets(folder: Path, sheets: dict[str, tuple[str, str, list[str]]]) ->
         record = {"id": id, "children": [{"type": "element", "name": "Publication", "children": children}]}
         (folder / "particuliers" / f"{id}.json").write_text(json.dumps(record, ensure_ascii=False), encoding="utf-8")
     return folder
+
+
+def write_labour_sheets(folder: Path, *sheets: Json) -> Path:
+    """Write sheets as the labour ministry's are published."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "fiches-travail.json"
+    path.write_text(json.dumps(list(sheets), ensure_ascii=False, indent=2), encoding="utf-8")
+    return path
+
+
+def labour_sheet(id: str, title: str, *sections: Json) -> Json:
+    """A sheet of the labour ministry."""
+    return {
+        "date": "13/11/2025",
+        "description": "",
+        "intro": "",
+        "pubId": id,
+        "sections": list(sections),
+        "title": title,
+        "url": "",
+    }
+
+
+def labour_section(title: str, text: str, **named: list[str]) -> Json:
+    """A section of such a sheet, with the numbers of the articles that it names, by code."""
+    references = {code: {"articles": [{"fmt": number, "cid": "", "id": ""} for number in of]} for code, of in named.items()}
+    return {"anchor": "", "description": "", "html": "", "references": references, "text": text, "title": title}

@@ -19,7 +19,7 @@ from gnn.versions.files import read_scope
 from gnn.versions.shared_folder import SCOPE, share_model
 from gnn.workspace import Workspace
 from ingest.loading.questions import read_outside, read_questions
-from ingest.readers.service_public import outside_questions_of, read_sheets, sheet_files, split_of
+from ingest.readers.service_public import other_questions_of, read_sheets, sheet_files, split_of
 from ingest.sources import ingest
 from search.retrieval import Retriever
 from search.text.index import open_text_index
@@ -83,7 +83,7 @@ def test_sheets_without_law_at_hand_are_questions_outside(tmp_path: Path) -> Non
     shared = {"F1": ("Le pain", "", ["LEGIARTI000000000001"]), "F2": ("Le Pain !", "", ["LEGIARTI9" + "0" * 11])}
     other = {"F3": ("Le divorce", "d", ["LEGIARTI9" + "0" * 11]), "F4": ("Sans lien", "", [])}
     sheets = list(read_sheets(sheet_files(write_sheets(tmp_path, shared | other)), []))
-    (question,) = outside_questions_of(sheets, {"LEGIARTI000000000001": "fr/x/1"}, {})
+    (question,) = other_questions_of(sheets, {"LEGIARTI000000000001": "fr/x/1"}, {}, lambda key: ())
     assert (question.id, question.source, question.relevant) == ("service-public/F3", "service-public-outside", ())
     assert {question.split, question.split_by_dossier} <= {"development", "test"}
 

