@@ -4,7 +4,7 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.table import Table
@@ -32,6 +32,7 @@ def compare(  # noqa: PLR0913 (options)
     ],
     questions: Annotated[str, typer.Option(help="Source of questions in the graph.")] = "service-public",
     split: Annotated[str, typer.Option(help="Part of the questions: test, development or train.")] = "test",
+    only: Annotated[str, typer.Option(help="Split of the questions, random or by-dossier; unless given, all.")] = "",
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of each recipe, each with a seed of its own.")] = 1,
     against: Annotated[str, typer.Option(help="Row that others are held against: first or above.")] = "first",
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -49,28 +50,44 @@ def compare(  # noqa: PLR0913 (options)
     With --coliee, sets of articles in answer to the questions of one year: precision, recall and F2.
     """
     if coliee is None:
-        tables = compared(Home.of(context), recipes, questions, split, seeds, against)
+        tables = compared(Home.of(context), recipes, questions, split, only, Trainings(seeds, against))
         show_recipe_tables(tables, as_json=json_)
         write_page(out, lambda command: page_of(tables, command))
     else:
         compare_on_coliee(Home.of(context), recipes, coliee, test, seeds, out, as_json=json_)
 
 
-def compared(home: Home, recipes: Sequence[str], questions: str, part: str, seeds: int, against: str) -> "list[RecipeTable]":
-    """Return the tables of recipes on a source of questions, trained on it too."""
+class Trainings(NamedTuple):
+    """Trainings of each recipe, each with a seed of its own, and the row that their figures are held against."""
+
+    seeds: int
+    against: str
+
+
+def compared(
+    home: Home, recipes: Sequence[str], questions: str, part: str, only: str, trainings: Trainings
+) -> "list[RecipeTable]":
+    """Return the tables of recipes on a source of questions, trained on it too, in all splits or in one only.
+
+    Raises:
+        BadQuery: the recipes do not share that split, or any.
+    """
     names = list(dict.fromkeys(recipes))
 
     from gnn.comparison.contenders import entry
     from gnn.comparison.tables import Plan, compare_recipes
 
     entries = [entry(name, lambda of: home.recipe(of).model_copy(update={"questions": questions})) for name in names]
-    splits = [split for split in entries[0].recipe.splits if all(split in one.recipe.splits for one in entries)]
-    if not splits:
+    common = [split for split in entries[0].recipe.splits if all(split in one.recipe.splits for one in entries)]
+    splits = [split for split in common if only in ("", split)]
+    if not common:
         raise BadQuery(f"{', '.join(names)}: these recipes have no split of the questions in common")
+    if not splits:
+        raise BadQuery(f"no split {only!r} of the questions; there are: {', '.join(common)}")
     with home.graph() as graph:
         more = {source for one in entries for source in one.recipe.more_questions}
         workspace = home.shared_workspace(graph, questions, more)
-        return list(compare_recipes(workspace, Plan(entries, splits, seeds, part, against), questions))
+        return list(compare_recipes(workspace, Plan(entries, splits, trainings.seeds, part, trainings.against), questions))
 
 
 def page_of(tables: "Sequence[RecipeTable]", command: str) -> str:

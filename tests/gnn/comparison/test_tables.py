@@ -162,6 +162,7 @@ def test_a_row_that_cannot_be_is_told(own_home: Path, recipe: Recipe) -> None:
     other = recipe.folder / "other.toml"
     other.write_text('base = "small"\nsplits = ["by-dossier"]\n', "utf-8")
     assert "these recipes have no split of the questions in common" in run("compare", recipe.folder / "small.toml", other).err
+    assert "no split 'new' of the questions; there are: random" in run("compare", "static", "--only", "new").err
     ended = run("train", "--recipe", "bm25-tuned")
     assert "recipe bm25-tuned gives no model that serves: `lexgraph compare bm25-tuned` measures it" in ended.err
     assert ended.code == BadSetting.exit_code
