@@ -9,13 +9,13 @@ from cli.language import localised
 from cli.named import BY_ID, Named
 from cli.pages import day_in_words
 from cypher.graph import Graph, Row
-from schema.errors import NotFound
+from schema.errors import NotFound, NotOnRecord
 from schema.publishers import act_url, article_url, outside_url, section_url, wording_url
 from schema.wordings import Days, TextOfDay
 from search.corpus.corpus import Corpus
 from search.in_time.act_on_day import ActOnDay
 from search.in_time.article_on_day import ArticleOnDay
-from search.in_time.as_known import NotOnRecord, as_known
+from search.in_time.as_known import as_known
 from search.in_time.cited_in_text import cited_in_text
 from search.query.understanding import Understanding
 from search.text.index import TextIndex

@@ -4,6 +4,7 @@ Exit codes follow ``sysexits.h`` where it has a fitting one, so that shells and 
 "mend the input" (65, 66) from "a server is down" (71), "another job is running" (75) and "free some space" (74).
 """
 
+from datetime import date
 from pathlib import Path
 
 
@@ -68,6 +69,22 @@ class NotFound(LexgraphError):
 
     exit_code = 68
     http_status = 404
+
+
+class NotOnRecord(NotFound):
+    """An article of which the graph had nothing on the day that is asked about, or does not know what it had.
+
+    Attributes:
+        number: of the article.
+        day: the day that is asked about.
+        since: day from which on it is known what was on record of the article's act; None where that is not known at all.
+    """
+
+    def __init__(self, number: str, day: date, since: date | None) -> None:
+        """Make the message."""
+        self.number, self.day, self.since = number, day, since
+        known = f"what was on record of its act is known from {since} on" if since and day < since else "it was not on record"
+        super().__init__(f"article {number} as it was known on {day}: {known}")
 
 
 class NotReady(LexgraphError):

@@ -5,25 +5,9 @@ from datetime import date
 
 from cypher.graph import Row
 from cypher.rows import record_of
-from schema.errors import NotFound
+from schema.errors import NotOnRecord
 from schema.records import Article, Wording
 from schema.revisions import PRESENT, Revision, on_record, present_wording, read_record, undone
-
-
-class NotOnRecord(NotFound):
-    """An article of which the graph had nothing on the day that is asked about, or does not know what it had.
-
-    Attributes:
-        number: of the article.
-        day: the day that is asked about.
-        since: day from which on it is known what was on record of the article's act; None where that is not known at all.
-    """
-
-    def __init__(self, number: str, day: date, since: date | None) -> None:
-        """Make the message."""
-        self.number, self.day, self.since = number, day, since
-        known = f"what was on record of its act is known from {since} on" if since and day < since else "it was not on record"
-        super().__init__(f"article {number} as it was known on {day}: {known}")
 
 
 def as_known(article: Row, others: Sequence[Row], revisions: Sequence[Row], day: date) -> tuple[Row, list[Row]]:

@@ -14,8 +14,9 @@ from cypher.engines.ladybug import EmbeddedStore
 from cypher.graph import Row
 from cypher.rows import record_of, row_of
 from ingest.sources import ingest
+from schema.errors import NotOnRecord
 from schema.revisions import Revision
-from search.in_time.as_known import NotOnRecord, as_known
+from search.in_time.as_known import as_known
 from tests.support.commands import Lexgraph
 from tests.support.disturbance import dump
 from tests.support.tiny_law import BAKERS_ID, article, bakers, millers, write_law
