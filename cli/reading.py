@@ -76,9 +76,14 @@ def known_then(graph: Graph, article: Row, others: Sequence[Row], day: date) -> 
         number, on = none.number, day_in_words(day)
         if none.since is None or none.since <= day:
             raise NotFound(localised("nothing was on record of article {number} on {day}", number=number, day=on)) from None
-        since = day_in_words(none.since)
-        told = "what was on record of article {number} is known from {since} on, not on {day}"
-        raise NotFound(localised(told, number=number, since=since, day=on)) from None
+        raise NotFound(
+            localised(
+                "what was on record of article {number} is known from {since} on, not on {day}",
+                number=number,
+                since=day_in_words(none.since),
+                day=on,
+            )
+        ) from None
 
 
 def on_day(day: date, article: Row, wordings: Sequence[Row], page: Mapping[str, Any], known: Days = (None, None)) -> Page:
