@@ -15,13 +15,19 @@ _OUTSIDE = ("text", "start", "end", "kind", "target", "target_kind")
 
 
 @graphql_type
-class CitationEdge:
-    """A citation: its words, and where they stand."""
+class CitingWords:
+    """The words of a citation, and where they stand."""
 
     cursor: str
     text: str = strawberry.field(description="The words that cite.")
-    start: int = strawberry.field(description="Where they begin in the citing article's text, in code points.")
+    start: int = strawberry.field(description="Where they begin in the text that cites, in code points.")
     end: int = strawberry.field(description="Where they end, exclusive.")
+
+
+@graphql_type
+class CitationEdge(CitingWords):
+    """A citation: its words, and where they stand."""
+
     kind: str = strawberry.field(description="`link`: marked by the publisher; `text`: found in the words.")
 
 
@@ -44,13 +50,9 @@ class CitesOutsideConnection:
 
 
 @graphql_type
-class CitesInTextEdge:
+class CitesInTextEdge(CitingWords):
     """A citation that was read from the text of a wording."""
 
-    cursor: str
-    text: str = strawberry.field(description="The words that cite.")
-    start: int = strawberry.field(description="Where they begin in the text, in code points.")
-    end: int = strawberry.field(description="Where they end, exclusive.")
     target: str = strawberry.field(description="A name of what is cited: its act and its number.")
     ids: list[strawberry.ID] = strawberry.field(
         description="The articles, the section or the act that it names; none where the law that is loaded lacks them."

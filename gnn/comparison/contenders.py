@@ -8,9 +8,9 @@ import numpy as np
 
 from gnn.comparison.reading import first_stage_of, reading_reranker
 from gnn.model.subgraph import subgraph_edges
-from gnn.reading.first_stage import gathering
 from gnn.recipe import READERS, Recipe, RerankOptions
 from gnn.training.bm25_tuning import tuned_lexical
+from gnn.training.cross_fitting import gathering
 from gnn.training.graph_reranker import fit_graph_reranker
 from gnn.training.learned_sparse import learned_lexical
 from gnn.training.train import Trainer, check_questions

@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gnn.recipe import Recipe
+from gnn.training.cross_fitting import asked_of
+from gnn.training.lambdamart import Example
 from gnn.training.train import Trainer
 from runtime.progress import Progress
 from schema.errors import LexgraphError, StorageFull
 from schema.records import Question
 from search.arrays import Positions
 from search.corpus.corpus import Corpus
-from search.questions import TITLE, WITH_DESCRIPTION, positions_of, query_text
-from search.ranking.candidates import UNLEARNT
-from search.ranking.reranker import Candidates, Reranker
+from search.questions import WITH_DESCRIPTION
+from search.ranking.reranker import Candidates
 from search.retrieval import Retriever
-from search.text.index import TextIndex
 from search.vectors.model import VectorModel
 
 DEEPEST = 400
@@ -63,27 +63,22 @@ def standard(scores: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
     return (scores - scores.mean()) / deviation if deviation > _SMALLEST_DEVIATION else np.zeros(len(scores))
 
 
+def found_by(example: Example) -> Found:
+    """Return the query of an example with the first of its candidates."""
+    return found_in(example.query, example.candidates, example.relevant, example.asked)
+
+
 def found_in(query: str, candidates: Candidates, relevant: Relevant, asked: str = WITH_DESCRIPTION) -> Found:
     """Return a query with the first of its candidates, of which the first feature is the score so far."""
     positions = candidates.positions[:DEEPEST]
     return Found(query, positions, standard(candidates.rows[:DEEPEST, 0]), relevant, asked)
 
 
-def gathering(index: TextIndex, model: VectorModel) -> Retriever:
-    """Return a retriever that gathers candidates of the pooled ranking and leaves them in their order."""
-    return Retriever(index, replace(model, reranker=Reranker(UNLEARNT, 1.0)), max_query_characters=1 << 20)
-
-
 def ask(retriever: Retriever, questions: Sequence[Question], progress: Progress, label: str) -> Iterator[Found]:
     """Yield questions, asked by title and as a whole, with what a retriever finds that was not trained on them."""
     with progress(label, len(questions)) as advance:
         for question in questions:
-            relevant = positions_of(retriever.corpus, question)
-            for asked in (TITLE, WITH_DESCRIPTION) if question.description else (WITH_DESCRIPTION,):
-                query = query_text(question, asked)
-                reranked = retriever.rank(query).reranked
-                if reranked is not None:
-                    yield found_in(query, reranked.candidates, relevant, asked)
+            yield from map(found_by, asked_of(retriever, question))
             advance(1)
 
 
@@ -99,7 +94,7 @@ def to_learn_from(trainer: Trainer, first: Recipe, split: str, model: VectorMode
     """
     if not file.exists():
         examples = trainer.examples(first, split, model.weights, model.pooling)
-        _write(file, [found_in(e.query, e.candidates, e.relevant, e.asked) for e in examples])
+        _write(file, [found_by(example) for example in examples])
     return _read(file)
 
 

@@ -37,6 +37,21 @@ def sampled(recipe: Recipe, negatives: int) -> Recipe:
     return recipe.model_copy(update={"training": training})
 
 
+def gathering(index: TextIndex, model: VectorModel) -> Retriever:
+    """Return a retriever that gathers candidates of the pooled ranking and leaves them in their order."""
+    return Retriever(index, replace(model, reranker=Reranker(UNLEARNT, 1.0)), max_query_characters=1 << 20)
+
+
+def asked_of(retriever: Retriever, question: Question, fold: int = 0) -> Iterator[Example]:
+    """Yield a question as examples, asked by title and as a whole, where there are candidates."""
+    relevant = positions_of(retriever.corpus, question)
+    for asked in (TITLE, WITH_DESCRIPTION) if question.description else (WITH_DESCRIPTION,):
+        query = query_text(question, asked)
+        reranked = retriever.rank(query).reranked
+        if reranked is not None:
+            yield Example(fold, asked, reranked.candidates, relevant, query)
+
+
 def cross_fitted(
     index: TextIndex, questions: Sequence[Question], split: str, model_of: ModelOf, *, progress: Progress = silent
 ) -> Iterator[Example]:
@@ -50,15 +65,9 @@ def cross_fitted(
         others = [question for question, of in zip(questions, folds, strict=True) if of != fold]
         if not others:
             continue
-        model = replace(model_of(others), reranker=Reranker(UNLEARNT, 1.0))
-        retriever = Retriever(index, model, max_query_characters=1 << 20)
+        retriever = gathering(index, model_of(others))
         own = [question for question, of in zip(questions, folds, strict=True) if of == fold]
         with progress(f"candidates, part {fold + 1} of {FOLDS}", len(own)) as advance:
             for question in own:
-                relevant = positions_of(index.corpus, question)
-                for asked in (TITLE, WITH_DESCRIPTION) if question.description else (WITH_DESCRIPTION,):
-                    query = query_text(question, asked)
-                    reranked = retriever.rank(query).reranked
-                    if reranked is not None:
-                        yield Example(fold, asked, reranked.candidates, relevant, query)
+                yield from asked_of(retriever, question, fold)
                 advance(1)
