@@ -4,6 +4,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 3
 
+# Of several workers on the same cores, each would take them all for one product of matrices, and wait for them in a loop.
+test check: export OPENBLAS_NUM_THREADS = 1
+test check: export OMP_WAIT_POLICY = PASSIVE
+
 .PHONY: demo test check lint servers servers-stop lock clean
 
 demo: $(VENV)/.train

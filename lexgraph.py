@@ -1,5 +1,6 @@
 """Lexgraph's command line: the verbs of `cli` in one program."""
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -38,6 +39,8 @@ def start(
     ] = False,
 ) -> None:
     """Statute law as a graph that answers legal questions."""
+    # Before any library of numbers is imported. Threads that wait for each other in a loop take a core from those that work.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from schema.settings import load_settings
 
     context.obj = Home(load_settings(), progress_on(err, quiet))

@@ -33,12 +33,13 @@ def ingest(json_: Json = False) -> None:
 def history(
     data: Annotated[Path, typer.Option(help="Folder of the archives of law.")] = DATA,
     sample: Annotated[int, typer.Option(min=1, help="States to compare with the git objects.")] = 300,
+    quick: Quick = False,
     json_: Json = False,
 ) -> None:
     """Ingest 16 French codes with their history, again, and with one commit more; search them on other days."""
     from bench.history import measure
 
-    report(measure(data, sample), as_json=json_)
+    report(measure(data, sample, quick=quick), as_json=json_)
 
 
 @app.command()

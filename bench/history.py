@@ -18,6 +18,8 @@ from search.corpus.read import read_corpus
 from search.text.options import Bm25Options
 
 BUNDLE = "legalize-fr-history.bundle"
+_ACT = "fr/LEGITEXT000006070721.md"
+"""The Code civil."""
 EXPLAINED = {
     "commits": "commits of the history",
     "acts": "acts",
@@ -35,16 +37,19 @@ EXPLAINED = {
 }
 
 
-def measure(data: Path, sample: int) -> Figures:
+def measure(data: Path, sample: int, *, quick: bool = False) -> Figures:
     """Measure.
 
     Args:
         data: folder of the bundle.
         sample: states to compare with the git objects.
+        quick: take one act.
     """
     with tempfile.TemporaryDirectory() as folder:
         repository, home = Path(folder) / "law", Path(folder) / "home"
         _git(Path(folder), "clone", "--quiet", str((data / BUNDLE).absolute()), str(repository))
+        if quick:
+            repository = _history_of_one_act(repository, Path(folder) / "one")
         ingest_s = _timed(home, repository)
         second_run_s = _timed(home, repository)
         with open_graph(home) as graph:
@@ -84,9 +89,19 @@ def _timed(home: Path, repository: Path) -> float:
     return time.perf_counter() - began
 
 
+def _history_of_one_act(repository: Path, made: Path) -> Path:
+    """Return a new repository with the commits of one act alone."""
+    branch = _git(repository, "symbolic-ref", "--short", "HEAD").strip()
+    _git(repository, "init", "--quiet", f"--initial-branch={branch}", str(made))
+    exported = subprocess.run(["git", "-C", str(repository), "fast-export", "HEAD", "--", _ACT], capture_output=True, check=True)
+    subprocess.run(["git", "-C", str(made), "fast-import", "--quiet"], input=exported.stdout, check=True)
+    _git(made, "reset", "--quiet", "--hard")
+    return made
+
+
 def _change(repository: Path) -> None:
     """Commit another wording of one article, for the day after the last."""
-    act = repository / "fr" / "LEGITEXT000006070721.md"
+    act = repository / _ACT
     act.write_text(act.read_text("utf-8").replace("Chacun a droit au respect", "Toute personne a droit au respect", 1), "utf-8")
     _git(repository, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qam", "reform\n\nSource-Date: 2026-04-04")
 

@@ -127,7 +127,7 @@ def test_every_other_command_runs(demo: str, command: str, tmp_path: Path) -> No
 
 
 QUICK = {
-    "history": ["--sample", "20"],
+    "history": ["--quick", "--sample", "20"],
     "mutations": ["--count", "20"],
     "corpus": ["--quick"],
     "neo4j": ["--quick"],

@@ -114,6 +114,17 @@ def test_wipe_leaves_an_empty_database(neo4j_5: Neo4jServer) -> None:
     assert neo4j_5.query("CALL gds.graph.list() YIELD graphName") == []
 
 
+def test_clear_leaves_constraints_and_no_node(neo4j_5: Neo4jServer) -> None:
+    neo4j_5.wipe()
+    neo4j_5.query("CREATE CONSTRAINT kept FOR (n:Kept) REQUIRE n.i IS UNIQUE")
+    neo4j_5.query("CREATE VECTOR INDEX near FOR (n:Kept) ON (n.vector)")
+    neo4j_5.query("UNWIND range(1, 3) AS i CREATE (n:Kept {i: i}) CREATE (n)-[:TO]->(n)")
+    neo4j_5.clear()
+    assert neo4j_5.query(COUNT) == [[0]]
+    assert neo4j_5.query("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name") == [["kept"]]
+    neo4j_5.wipe()
+
+
 def test_elasticsearch_keeps_its_documents(tmp_path: Path) -> None:
     """Run as root too, in a folder that only root may enter, as pytest's is."""
     server = ElasticsearchServer(home=tmp_path / "elasticsearch", short_lived=True)

@@ -64,7 +64,7 @@ def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> MakeStore:
         if engine == "embedded":
             return EmbeddedStore(home)
         server: Neo4jServer = request.getfixturevalue(engine)
-        server.wipe()
+        server.clear()
         return store_of(server, home)
 
     return make

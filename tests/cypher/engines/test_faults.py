@@ -49,7 +49,7 @@ def neo4j(server: Neo4jServer) -> Neo4jServer:
     """The server, running and empty."""
     server.resume()
     server.start()
-    server.wipe()
+    server.clear()
     return server
 
 
