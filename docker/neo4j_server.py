@@ -58,7 +58,15 @@ class Neo4jServer(Server):
         lines = [f"{key}={value}\n" for key, value in config.items()]
         (self.home / "config" / "neo4j.conf").write_text("".join(lines))
         # The distribution has it in its bin folder: import, dump and load, of this home.
-        arguments = [f"{java}/bin/java", f"-Xmx{self.heap_mb}m", *self._java_options, *_OPENED, "-cp", f"{program}/lib/*", "org.neo4j.cli.AdminTool"]
+        arguments = [
+            f"{java}/bin/java",
+            f"-Xmx{self.heap_mb}m",
+            *self._java_options,
+            *_OPENED,
+            "-cp",
+            f"{program}/lib/*",
+            "org.neo4j.cli.AdminTool",
+        ]
         places = f"NEO4J_HOME={shlex.quote(str(self.home))} NEO4J_CONF={shlex.quote(str(self.home / 'config'))}"
         self.admin.write_text(f'#!/bin/sh\n{places} exec {shlex.join(arguments)} "$@"\n')
         self.admin.chmod(0o755)

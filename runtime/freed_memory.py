@@ -6,8 +6,8 @@ import ctypes.util
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _NEVER = 2**31 - 1
 _LARGEST = 128 << 20
-"""The matrix of some 29,000 articles of 768 dimensions has 85 MB, and a training of it takes half the time. Larger blocks still go
-back at once: kept, the pieces that they leave would take more memory than they save time."""
+"""The matrix of some 29,000 articles of 768 dimensions has 85 MB, and kept it halves the time of a training. Larger blocks
+still go back at once: the pieces that they leave would take more memory than they save time."""
 
 
 def keep_freed_memory() -> None:
