@@ -39,8 +39,10 @@ def start(
     ] = False,
 ) -> None:
     """Statute law as a graph that answers legal questions."""
-    # Before any library of numbers is imported. Threads that wait for each other in a loop take a core from those that work.
+    # Before any library of numbers is imported. Threads that wait for each other in a loop take a core from those that work;
+    # torch asks for large pages, which come and go with less work, where it is told to.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
     from schema.settings import load_settings
 
     context.obj = Home(load_settings(), progress_on(err, quiet))

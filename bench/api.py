@@ -23,10 +23,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bench.reporting import Figures
-from bench.serve import ASKED, QUERY
+from bench.serve import QUERY
 from cli.hits import described_hits
+from cli.workspace import Home
 from cypher.graph import Graph
 from gnn.versions.active import active_model
+from ingest.loading.questions import read_questions
 from runtime.progress import silent
 from schema.errors import NotReady
 from schema.settings import load_settings
@@ -79,23 +81,33 @@ class Client:
 
 def measure(*, seconds: float = 10) -> Figures:
     """Measure; ``seconds`` is how long each load lasts."""
-    figures: dict[str, float] = {"python_ms": _of_calls()}
+    asked = _titles()
+    figures: dict[str, float] = {"python_ms": _of_calls(asked)}
     with serving() as address:
         client = Client(address)
-        page = client.ask(ASKED[0])
-        figures["graphql_ms"] = _median_ms(lambda i: client.ask(ASKED[i % len(ASKED)]))
-        rps, errors, healthz = load(address, seconds)
+        page = client.ask(asked[0])
+        figures["graphql_ms"] = _median_ms(lambda i: client.ask(asked[i % len(asked)]))
+        rps, errors, healthz = load(address, seconds, asked)
     with _bare(page) as address:
         bare = Client(address)
         figures["bare_ms"] = _median_ms(lambda i: bare.get("/"))
     with serving("--processes", "2") as address:
-        rps_2, errors_2, _ = load(address, seconds)
+        rps_2, errors_2, _ = load(address, seconds, asked)
     figures |= {"rps_32": rps, "rps_32_workers2": rps_2}
     figures |= {"healthz_p99_ms_under_load": float(np.percentile(healthz, 99)), "errors": errors + errors_2}
     return Figures("API", figures, EXPLAINED)
 
 
-def load(address: str, seconds: float) -> tuple[float, int, Sequence[float]]:
+def _titles() -> list[str]:
+    """Return the titles of the sheets: a few questions, asked over and over, would measure what is remembered of them."""
+    with Home(load_settings(), silent).graph() as graph:
+        titles = sorted({question.text for question in read_questions(graph, "service-public")})
+    if not titles:
+        raise NotReady("no questions in the graph: run `make demo` first")
+    return titles
+
+
+def load(address: str, seconds: float, asked: Sequence[str]) -> tuple[float, int, Sequence[float]]:
     """Ask with 32 clients for a while: answers a second, errors, and milliseconds that ``/healthz`` took beside them."""
     until = time.perf_counter() + seconds
     rounds = count()
@@ -104,7 +116,7 @@ def load(address: str, seconds: float) -> tuple[float, int, Sequence[float]]:
         client, answered, errors = Client(address), 0, 0
         while time.perf_counter() < until:
             try:
-                client.ask(ASKED[next(rounds) % len(ASKED)])
+                client.ask(asked[next(rounds) % len(asked)])
                 answered += 1
             except (OSError, http.client.HTTPException, NotReady):
                 client, errors = Client(address), errors + 1
@@ -125,16 +137,14 @@ def load(address: str, seconds: float) -> tuple[float, int, Sequence[float]]:
         return sum(n for n, _ in counts) / seconds, sum(n for _, n in counts), looking.result()
 
 
-def _of_calls() -> float:
+def _of_calls(asked: Sequence[str]) -> float:
     """Median milliseconds of a search whose hits are described as the command line does."""
-    from cli.workspace import Home
-
     home = Home(load_settings(), silent)
     with home.graph() as graph:
         index = home.index(graph)
         model = active_model(home.path, graph, index.corpus, home.settings.threads, home.settings.models)
         retriever = Retriever(index, model)
-        return _median_ms(lambda i: _described(graph, retriever, ASKED[i % len(ASKED)]))
+        return _median_ms(lambda i: _described(graph, retriever, asked[i % len(asked)]))
 
 
 def _described(graph: Graph, retriever: Retriever, text: str) -> list[dict[str, Any]]:

@@ -39,6 +39,7 @@ MESSAGES: dict[str, str] = {
     "vectors {rank}": "vecteurs {rank}",
     "similar questions {rank}": "questions proches {rank}",
     "often cited {rank}": "souvent cité {rank}",
+    "like the first answers {rank}": "proche des premières réponses {rank}",
     "top-down {rank}": "par le plan {rank}",
     "named in the query": "nommé dans la requête",
     "heading {rank}": "intitulé {rank}",

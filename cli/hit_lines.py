@@ -26,6 +26,7 @@ _LISTS = {
     "vector": "vectors {rank}",
     "questions": "similar questions {rank}",
     "authority": "often cited {rank}",
+    "feedback": "like the first answers {rank}",
     "hierarchical": "top-down {rank}",
 }
 _VIEWS = {"title": "title", "lead": "beginning", "whole": "whole"}

@@ -17,6 +17,7 @@ from search.in_time.chosen import best_rows, day_within
 from search.modes import Mode
 from search.query.understanding import Understanding, Understood
 from search.ranking.candidates import Asked, CandidateFeatures
+from search.ranking.feedback import likeness
 from search.ranking.fusion import DEPTH, emphasis, reordered, top, weighted
 from search.ranking.hits import Hit, Hits, Ranking, RankingList, Scores, citation_list
 from search.ranking.leading import leading
@@ -45,6 +46,11 @@ SAID_BY_HEADING = 5.0
 SAID_IN_FULL, IN_FULL = 8.0, 0.97
 """What is added where the query is the heading itself, and the cosine from which it is: whoever asks so asks for that section.
 Few development questions do, and no measure over them depends on it."""
+SECTION_IN_HEAD = 0.5
+"""Share of the weight of a section's pool in the order of the head: what a section answers well brings all of it among the
+first hundred, of which one or two are meant."""
+ALIKE = 0.3
+"""Weight of the likeness to the first answers there."""
 _WITHOUT_SERVER = {"questions", "authority"}
 """Lists that are there whatever server is away."""
 DEEPEST = 1000
@@ -237,7 +243,8 @@ class Retriever:
             return replace(self._nothing(lost), evidence=evidence)
         fused = weighted({name: ranked.comparable for name, ranked in lists.items()}, weights)
         pooling = (model.pooling if model else PoolingWeights()) if pooled else UNPOOLED
-        ranking = self._with_head(fused, pooling, Ranking(fused, lists, lost, evidence=evidence), query)
+        told = weights.get("feedback", 0.0) if pooled and not lost and query.law is None else 0.0
+        ranking = self._with_head(fused, pooling, Ranking(fused, lists, lost, evidence=evidence), query, told)
         return self._reranked(fused, ranking, query) if pooled else ranking
 
     def _reranked(self, fused: Scores, ranking: Ranking, query: Query) -> Ranking:
@@ -254,18 +261,28 @@ class Retriever:
         scores, reranked = self._reranker(ranking.scores, candidates, stays)
         return replace(ranking, scores=scores, reranked=reranked)
 
-    def _with_head(self, fused: Scores, pooling: PoolingWeights, ranking: Ranking, query: Query) -> Ranking:
-        """Return the ranking pooled, its head in the order that words and headings give it."""
+    def _with_head(
+        self, fused: Scores, pooling: PoolingWeights, ranking: Ranking, query: Query, feedback: float = 0.0
+    ) -> Ranking:
+        """Return the ranking pooled, with the weight of feedback, its head in the order that words and headings give it."""
         tokens = query_tokens(query.text, self.index.languages)
         lists = dict(ranking.lists)
         pool = self._pooling if query.law is None else query.law.pooling
         pooled = pool(fused, pooling)
+        alike = None
+        if feedback:
+            assert self.model is not None, "feedback is a weight of models"
+            alike = likeness(pooled, self.model.articles, self.model.bias)
+            lists["feedback"] = RankingList(alike)
+            pooled = np.asarray(pooled + feedback * alike, np.float32)
         head = top(pooled, HEAD)
         sharp = fused.copy()
         for name in sorted(lists.keys() & LEXICAL_WEIGHTS.keys()):
             sharp += np.float32(FIRST_BY_WORDS / max(len(tokens), 1)) * emphasis(lists[name].comparable)
         headed = self._headings(tokens, None if query.law is None else query.law.parents)
-        said = pool.at(head, sharp, pooling)
+        said = pool.at(head, sharp, replace(pooling, section=SECTION_IN_HEAD * pooling.section))
+        if alike is not None:
+            said += np.float32(ALIKE) * alike[head]
         said += np.float32(SAID_BY_HEADING) * np.square(headed[head]) + self._leading[head]
         scores = reordered(pooled, head, said)
         if headed.any():

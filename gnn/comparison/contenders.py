@@ -32,7 +32,8 @@ WAYS: Mapping[str, str] = {
     "fused": "with the words of articles and sections and the nearest training questions, not pooled",
     "pooled": "fused, and pooled over the tree",
     "shuffled": "fused, and pooled over groups of the same sizes drawn at random",
-    "served": "pooled, and reranked where the recipe has a reranker: the search of the service",
+    "feedback": "pooled, and what is like the first answers moved up",
+    "served": "all that, and reranked where the recipe has a reranker: the search of the service",
 }
 """Ways of ranking by a recipe."""
 _LEXICAL = ("bm25", "bm25-tuned", "learned-sparse")
@@ -50,9 +51,9 @@ class Entry:
 
     @property
     def measured_way(self) -> str:
-        """The way that its figures are of: without a reranker, what is served is what is pooled."""
+        """The way that its figures are of: without a reranker, what is served is the ranking with feedback."""
         reranks = self.recipe.rerank.rounds or self.recipe.method in ("graph-reranker", *READERS)
-        return self.way if self.way != "served" or reranks else "pooled"
+        return self.way if self.way != "served" or reranks else "feedback"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Contender:
     """A recipe of one seed and one split, ready to be asked.
 
     Attributes:
-        ways: the scores of all articles for a query, by way; without "served" where that is "pooled".
+        ways: the scores of all articles for a query, by way; without "served" where that is "feedback".
         training_s: seconds of its training, the tuning of the fusion left out.
         parameters: number of those that were learnt; trees do not count.
     """
@@ -173,10 +174,12 @@ def _lexical(workspace: Workspace, recipe: Recipe, split: str) -> Contender:
 
 def _ways(index: TextIndex, model: VectorModel | None, alone: Mode) -> dict[str, Score]:
     """Return the ways of ranking by a model, or by words alone."""
+    untold = None if model is None else replace(model, weights={**model.weights, "feedback": 0.0})
     plain, anyhow = (
-        Retriever(index, model, max_query_characters=1 << 20, reranks=False, pooling=pooling)
+        Retriever(index, untold, max_query_characters=1 << 20, reranks=False, pooling=pooling)
         for pooling in (None, shuffled_pooling(index.corpus))
     )
+    told = Retriever(index, model, max_query_characters=1 << 20, reranks=False)
 
     def by(retriever: Retriever, mode: Mode, *, pooled: bool = True) -> Score:
         return lambda query: retriever.scores(query, mode, pooled=pooled)[0]
@@ -186,6 +189,7 @@ def _ways(index: TextIndex, model: VectorModel | None, alone: Mode) -> dict[str,
         "fused": by(plain, Mode.HYBRID, pooled=False),
         "pooled": by(plain, Mode.HYBRID),
         "shuffled": by(anyhow, Mode.HYBRID),
+        "feedback": by(told, Mode.HYBRID),
     }
     if model is not None and model.reranker is not None:
         ways["served"] = by(Retriever(index, model, max_query_characters=1 << 20), Mode.HYBRID)

@@ -177,7 +177,8 @@ def _systems(workspace: Workspace, recipe: Recipe, split: str) -> Iterator[_Syst
             yield _System("hierarchical", retriever, Mode.HIERARCHICAL, down, seconds)
             yield _System("hybrid-no-pooling", plain, Mode.HYBRID, f"{fused}.", seconds, pooled=False)
             served = "" if other.rerank.rounds else ": the search of the service"
-            yield _System("hybrid", plain, Mode.HYBRID, f"{fused} and pooled over the tree{served}.", seconds)
+            pooled = f"{fused} and pooled over the tree, what is like the first answers moved up{served}."
+            yield _System("hybrid", plain, Mode.HYBRID, pooled, seconds)
             if other.rerank.rounds:
                 about = "As hybrid, the first thousand articles reranked: the search of the service."
                 yield _System("reranked", retriever, Mode.HYBRID, about, seconds)

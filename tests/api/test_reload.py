@@ -84,7 +84,7 @@ def asking(client: TestClient, query: str) -> Generator[list[list[str]]]:
     def keep_asking() -> None:
         while not done.is_set():
             answered.append(hits(client, query))
-            time.sleep(0.02)  # the load itself has to get on, too
+            time.sleep(0.1)  # the load itself has to get on, too
 
     with ThreadPoolExecutor(1) as pool:
         asker = pool.submit(keep_asking)

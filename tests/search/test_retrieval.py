@@ -212,6 +212,18 @@ def test_a_weight_for_authority_moves_the_more_cited_article_up(dense: Retriever
     assert all(hit.places["authority"].rank >= 1 for hit in with_authority.search(query))
 
 
+def test_likeness_to_the_first_answers_is_a_reason_of_pooled_hits_alone(dense: Retriever) -> None:
+    assert dense.model is not None
+    retriever = Retriever(dense.index, replace(dense.model, weights={**dense.model.weights, "feedback": 1.6}))
+    hits = retriever.search("le pain", first=5)
+    assert all("feedback" in hit.places for hit in hits)
+    assert not any("feedback" in hit.places for hit in retriever.search("le pain", first=5, pooled=False))
+    assert not any("feedback" in hit.places for hit in dense.search("le pain", first=5))
+    plain, moved = (one.scores("le pain")[0] for one in (dense, retriever))
+    assert not np.array_equal(plain, moved)
+    assert np.array_equal(np.isfinite(plain), np.isfinite(moved))
+
+
 def test_an_article_without_days_is_always_in_force(lexical: Retriever) -> None:
     corpus = lexical.corpus
     assert (corpus.valid_from > NO_START).all(), "all of the tiny law begins on some day"

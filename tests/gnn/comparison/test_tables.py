@@ -203,9 +203,9 @@ def test_a_graph_reranker_orders_the_candidates_of_the_search_anew(own_home: Pat
         found = contenders.contender(trainer, reranking, "random")
         plain = contenders.contender(trainer, recipe, "random")
         query = "Combien pèse une baguette ?"
-        pooled, served = found.ways["pooled"](query), found.ways["served"](query)
+        pooled, served = found.ways["feedback"](query), found.ways["served"](query)
         assert contenders.Entry("", reranking, "served").measured_way == "served"
-    np.testing.assert_array_equal(pooled, plain.ways["pooled"](query))
+    np.testing.assert_array_equal(pooled, plain.ways["feedback"](query))
     np.testing.assert_array_equal(np.sort(served), np.sort(pooled))
     assert not np.array_equal(served, pooled)
     assert found.parameters > plain.parameters

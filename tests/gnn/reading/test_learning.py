@@ -132,7 +132,7 @@ def test_what_is_served_differs_from_what_is_pooled_among_the_first_alone(own_ho
         workspace = workspace_on(own_home, graph)
         one = contender(Trainer(workspace, alone()), over_small, "random")
         for question in workspace.questions:
-            pooled, served = (one.ways[way](query_text(question)) for way in ("pooled", "served"))
+            pooled, served = (one.ways[way](query_text(question)) for way in ("feedback", "served"))
             assert np.array_equal(np.sort(pooled), np.sort(served))
             behind = np.argsort(-pooled, kind="stable")[5:]
             assert np.array_equal(pooled[behind], served[behind])
