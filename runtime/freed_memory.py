@@ -16,10 +16,18 @@ def keep_freed_memory() -> None:
     Every step on a CPU frees tensors as large as the matrix of articles and asks for them again. By default glibc gives such
     blocks back to the system, and half of the time of a step is spent on pages coming and going.
     """
-    name = ctypes.util.find_library("c")
-    if name is None:
-        return
-    libc = ctypes.CDLL(name)
-    if hasattr(libc, "mallopt"):
+    if (libc := _libc("mallopt")) is not None:
         libc.mallopt(_M_MMAP_THRESHOLD, _LARGEST)
         libc.mallopt(_M_TRIM_THRESHOLD, _NEVER)
+
+
+def give_back_freed_memory() -> None:
+    """Give back what was kept, once there is no next step; elsewhere nothing happens."""
+    if (libc := _libc("malloc_trim")) is not None:
+        libc.malloc_trim(0)
+
+
+def _libc(function: str) -> ctypes.CDLL | None:
+    name = ctypes.util.find_library("c")
+    libc = None if name is None else ctypes.CDLL(name)
+    return libc if libc is not None and hasattr(libc, function) else None

@@ -21,7 +21,7 @@ from gnn.recipe import Recipe
 from gnn.training.curriculum import Curriculum, Places
 from gnn.training.distributed import Process, alone
 from gnn.training.question_nodes import distillation, with_questions
-from runtime.freed_memory import keep_freed_memory
+from runtime.freed_memory import give_back_freed_memory, keep_freed_memory
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting
 from schema.records import Question
@@ -88,7 +88,10 @@ def fit(
     queries = torch.from_numpy(examples.features.encoder.encode([query_text(question) for question in development]))
     queries, relevant = queries.to(process.device), [positions_of(examples.corpus, question) for question in development]
     best = run.train(lambda model: run.measures(model, queries, relevant), progress)
-    return replace(run.result(examples.corpus, best), seconds=time.monotonic() - began)
+    trained = run.result(examples.corpus, best)
+    del run
+    give_back_freed_memory()
+    return replace(trained, seconds=time.monotonic() - began)
 
 
 def follow(process: Process) -> None:
