@@ -83,15 +83,19 @@ def fit(
         raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
     process = process or alone()
     began = time.monotonic()
-    run = _Run(process.from_leader(_inputs(recipe, examples, start, threads)), process)
+    trained = _led(_inputs(recipe, examples, start, threads), process, examples, progress)
+    give_back_freed_memory()
+    return replace(trained, seconds=time.monotonic() - began)
+
+
+def _led(inputs: "_Inputs", process: Process, examples: Examples, progress: Progress) -> Trained:
+    """Return what a training gives that this process leads; what it held meanwhile is let go."""
+    run = _Run(process.from_leader(inputs), process)
     development = examples.development
     queries = torch.from_numpy(examples.features.encoder.encode([query_text(question) for question in development]))
     queries, relevant = queries.to(process.device), [positions_of(examples.corpus, question) for question in development]
     best = run.train(lambda model: run.measures(model, queries, relevant), progress)
-    trained = run.result(examples.corpus, best)
-    del run
-    give_back_freed_memory()
-    return replace(trained, seconds=time.monotonic() - began)
+    return run.result(examples.corpus, best)
 
 
 def follow(process: Process) -> None:
