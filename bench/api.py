@@ -64,7 +64,7 @@ class Client:
 
     def ask(self, text: str) -> bytes:
         """Return the answer to a search, as bytes."""
-        body = json.dumps({"query": QUERY % json.dumps(text)}).encode()
+        body = json.dumps({"query": QUERY, "variables": {"text": text}}).encode()
         self._connection.request("POST", "/graphql", body, {"Content-Type": "application/json"})
         answer = self._read()
         if b'"errors"' in answer:

@@ -16,7 +16,9 @@ from bench.reporting import Figures
 from schema.errors import NotReady
 
 ROOT = Path(__file__).resolve().parent.parent
-QUERY = "{ search(query: %s, first: 10) { edges { score node { id number act { title } } snippet { text } } } }"
+QUERY = """query($text: String!) {
+  search(query: $text, first: 10) { edges { score node { id number act { title } } snippet { text } } }
+}"""
 ASKED = ("licenciement pendant un arrêt maladie", "congé parental à temps partiel", "retraite d'un exploitant agricole")
 REQUESTS = 60
 EXPLAINED = {
@@ -51,7 +53,7 @@ def measure() -> Figures:
 
 
 def _ask(address: str, query: str) -> float:
-    body = json.dumps({"query": QUERY % json.dumps(query)}).encode()
+    body = json.dumps({"query": QUERY, "variables": {"text": query}}).encode()
     request = urllib.request.Request(address, body, {"Content-Type": "application/json"})
     began = time.perf_counter()
     with urllib.request.urlopen(request) as response:

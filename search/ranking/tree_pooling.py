@@ -43,36 +43,76 @@ class TreePooling:
 
     def __init__(self, corpus: Corpus, section: Positions | None = None) -> None:
         # As NumPy counts and indexes by: any other kind is converted at every query.
-        self._section = corpus.group.astype(np.intp) if section is None else section
-        self._stem = corpus.stem.astype(np.intp)
+        self._section = _Groups.of(corpus.group.astype(np.intp) if section is None else section)
+        self._stem = _Groups.of(corpus.stem.astype(np.intp))
         self._citations = corpus.cited_either_way
 
     def __call__(self, scores: Scores, weights: PoolingWeights) -> Scores:
         """Return float32[n]: the scores with the pools added; -inf stays -inf."""
         if not np.isfinite(scores.max(initial=-np.inf)):
             return scores
-        return self.at(slice(None), scores, weights)
+        shares, weighted = _weighted(scores, scores)
+        pooled = scores.astype(np.float32)
+        for weight, groups in ((weights.section, self._section), (weights.stem, self._stem)):
+            if weight:
+                pools = _quotient(np.bincount(groups.of_each, weighted), np.bincount(groups.of_each, shares))
+                pooled += np.float32(weight) * pools[groups.of_each]
+        if weights.citations:
+            pooled += np.float32(weights.citations) * _quotient(self._citations @ weighted, self._citations @ shares)
+        return pooled
 
-    def at(self, positions: Positions | slice, scores: Scores, weights: PoolingWeights) -> Scores:
-        """Return float32[len(positions)]: what `__call__` gives for a few articles.
+    def at(self, positions: Positions, scores: Scores, weights: PoolingWeights) -> Scores:
+        """Return float32[len(positions)]: what `__call__` gives for a few articles, from the members of their groups alone.
 
         Args:
             positions: of articles with finite scores.
             scores: float32[n].
             weights: of the pools.
         """
-        shares = np.exp(np.float32(SHARPNESS) * (scores - scores.max(initial=0)))
-        # -inf has no weight, and must not turn 0 · -inf into nan.
-        weighted = shares * np.maximum(scores, np.float32(-1e9))
         pooled = scores[positions].astype(np.float32)
-        for weight, group in ((weights.section, self._section), (weights.stem, self._stem)):
+        for weight, groups in ((weights.section, self._section), (weights.stem, self._stem)):
             if weight:
-                pools = _quotient(np.bincount(group, weighted), np.bincount(group, shares))
-                pooled += np.float32(weight) * pools[group[positions]]
+                members, group, of_each = groups.members(positions)
+                shares, weighted = _weighted(scores[members], scores)
+                pooled += np.float32(weight) * _quotient(np.bincount(group, weighted), np.bincount(group, shares))[of_each]
         if weights.citations:
-            cited = self._citations if isinstance(positions, slice) else self._citations[positions]
+            cited = self._citations[positions]
+            shares, weighted = np.zeros((2, len(scores)), np.float32)
+            shares[cited.indices], weighted[cited.indices] = _weighted(scores[cited.indices], scores)
             pooled += np.float32(weights.citations) * _quotient(cited @ weighted, cited @ shares)
         return pooled
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Groups of articles.
+
+    Attributes:
+        of_each: int[n], the group of each article, from 0.
+        ordered: int[n], articles by their groups, and by position within one; starts: int[groups + 1], places of these groups.
+    """
+
+    of_each: Positions
+    ordered: Positions
+    starts: Positions
+
+    @classmethod
+    def of(cls, of_each: Positions) -> "_Groups":
+        return cls(of_each, np.argsort(of_each, kind="stable"), np.r_[0, np.cumsum(np.bincount(of_each))].astype(np.intp))
+
+    def members(self, positions: Positions) -> tuple[Positions, Positions, Positions]:
+        """Return the members of the groups of some articles, the group of each member, and that of each of the articles."""
+        groups, of_each = np.unique(self.of_each[positions], return_inverse=True)
+        starts, sizes = self.starts[groups], self.starts[groups + 1] - self.starts[groups]
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return self.ordered[np.repeat(starts, sizes) + within], np.repeat(np.arange(len(groups)), sizes), of_each
+
+
+def _weighted(some: Scores, scores: Scores) -> tuple[Scores, Scores]:
+    """Return the shares that some of the scores have in their pools, but for a factor, and their products with the scores."""
+    shares = np.exp(np.float32(SHARPNESS) * (some - scores.max(initial=0)))
+    # -inf has no weight, and must not turn 0 · -inf into nan.
+    return shares, shares * np.maximum(some, np.float32(-1e9))
 
 
 def _quotient(weighted: npt.NDArray[Any], weights: npt.NDArray[Any]) -> Scores:
