@@ -13,7 +13,7 @@ from search.ranking.fusion import Scores, standard_scores, weighted
 from search.ranking.tree_pooling import PoolingWeights, TreePooling
 from search.retrieval import Retriever
 
-START = {"vector": 1.0, "bm25": 0.25, "section": 0.75, "questions": 1.0, "authority": 0.1, "feedback": 1.6}
+START = {"vector": 1.0, "bm25": 0.25, "section": 0.75, "questions": 1.0, "authority": 0.1, "feedback": 0.8}
 """That of feedback (`search.ranking.feedback`) was chosen by cross-fitting on training questions and is not tuned."""
 GRID = {
     "bm25": (0.0, 0.1, 0.25, 0.5, 0.75, 1.0),
