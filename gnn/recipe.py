@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from schema.errors import BadSetting
 
 FOLDER = Path(__file__).parent / "recipes"
-FORMAT = 4
+FORMAT = 3
 """Raised when the code trains the same recipe to another model, so that models are trained anew."""
 
 Split = Literal["random", "by-dossier"]
