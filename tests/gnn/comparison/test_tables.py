@@ -150,7 +150,8 @@ def test_a_page_tells_each_way_that_it_uses(own_home: Path, recipe: Recipe) -> N
 
 
 def test_a_row_that_cannot_be_is_told(own_home: Path, recipe: Recipe) -> None:
-    with pytest.raises(BadQuery, match="no way 'best' to rank by a recipe; there are: alone, fused, .*feedback, served"):
+    ways = "alone, fused, pooled, shuffled, feedback, served"
+    with pytest.raises(BadQuery, match=f"no way 'best' to rank by a recipe; there are: {ways}"):
         entry("small:best", load_recipe)
     with pytest.raises(BadQuery, match="no row 'last'"):
         compared(own_home, recipe, "small", against="last")
