@@ -242,8 +242,8 @@ class Retriever:
             return replace(self._nothing(lost), evidence=evidence)
         fused = weighted({name: ranked.comparable for name, ranked in lists.items()}, weights)
         pooling = (model.pooling if model else PoolingWeights()) if pooled else UNPOOLED
-        told = weights.get("feedback", 0.0) if pooled and not lost and query.law is None else 0.0
-        ranking = self._with_head(fused, pooling, Ranking(fused, lists, lost, evidence=evidence), query, told)
+        feedback = weights.get("feedback", 0.0) if pooled and not lost and query.law is None else 0.0
+        ranking = self._with_head(fused, pooling, Ranking(fused, lists, lost, evidence=evidence), query, feedback)
         return self._reranked(fused, ranking, query) if pooled else ranking
 
     def _reranked(self, fused: Scores, ranking: Ranking, query: Query) -> Ranking:

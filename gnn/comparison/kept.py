@@ -14,6 +14,8 @@ from schema.errors import StorageFull
 from search.evaluation import Judged, Ranks
 
 FOLDER = "comparisons"
+_RANKED_BY = 2
+"""Raised when the search ranks otherwise by the same version, so that rows are measured anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Measured:
 def kept_file(home: Path, id: str, asked: Mapping[str, Sequence[Judged]]) -> Path:
     """Return the file of a contender's measured rows: its version, and the questions it was asked."""
     made_from = [[way, [[q.query, q.relevant.tolist()] for q in questions]] for way, questions in asked.items()]
-    return home / FOLDER / f"{id}-{hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:12]}.json"
+    return home / FOLDER / f"{id}-{hashlib.sha256(json.dumps([_RANKED_BY, made_from]).encode()).hexdigest()[:12]}.json"
 
 
 def keep(file: Path, measured: Measured) -> None:
