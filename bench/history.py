@@ -93,8 +93,7 @@ def _history_of_one_act(repository: Path, made: Path) -> Path:
     """Return a new repository with the commits of one act alone."""
     branch = _git(repository, "symbolic-ref", "--short", "HEAD").strip()
     _git(repository, "init", "--quiet", f"--initial-branch={branch}", str(made))
-    exported = subprocess.run(["git", "-C", str(repository), "fast-export", "HEAD", "--", _ACT], capture_output=True, check=True)
-    subprocess.run(["git", "-C", str(made), "fast-import", "--quiet"], input=exported.stdout, check=True)
+    _git(made, "fast-import", "--quiet", given=_git(repository, "fast-export", "HEAD", "--", _ACT))
     _git(made, "reset", "--quiet", "--hard")
     return made
 
@@ -106,7 +105,8 @@ def _change(repository: Path) -> None:
     _git(repository, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qam", "reform\n\nSource-Date: 2026-04-04")
 
 
-def _git(folder: Path, *arguments: str) -> str:
+def _git(folder: Path, *arguments: str, given: str = "") -> str:
     environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "HOME": str(folder)}
-    done = subprocess.run(["git", "-C", str(folder), *arguments], env=environment, capture_output=True, check=True)
+    command = ["git", "-C", str(folder), *arguments]
+    done = subprocess.run(command, env=environment, input=given.encode(), capture_output=True, check=True)
     return done.stdout.decode()

@@ -51,7 +51,7 @@ class TreePooling:
         """Return float32[n]: the scores with the pools added; -inf stays -inf."""
         if not np.isfinite(scores.max(initial=-np.inf)):
             return scores
-        shares, weighted = _weighted(scores, scores)
+        shares, weighted = _weighted(scores, scores.max(initial=0))
         pooled = scores.astype(np.float32)
         for weight, groups in ((weights.section, self._section), (weights.stem, self._stem)):
             if weight:
@@ -69,16 +69,16 @@ class TreePooling:
             scores: float32[n].
             weights: of the pools.
         """
-        pooled = scores[positions].astype(np.float32)
+        pooled, highest = scores[positions].astype(np.float32), scores.max(initial=0)
         for weight, groups in ((weights.section, self._section), (weights.stem, self._stem)):
             if weight:
                 members, group, of_each = groups.members(positions)
-                shares, weighted = _weighted(scores[members], scores)
+                shares, weighted = _weighted(scores[members], highest)
                 pooled += np.float32(weight) * _quotient(np.bincount(group, weighted), np.bincount(group, shares))[of_each]
         if weights.citations:
             cited = self._citations[positions]
             shares, weighted = np.zeros((2, len(scores)), np.float32)
-            shares[cited.indices], weighted[cited.indices] = _weighted(scores[cited.indices], scores)
+            shares[cited.indices], weighted[cited.indices] = _weighted(scores[cited.indices], highest)
             pooled += np.float32(weights.citations) * _quotient(cited @ weighted, cited @ shares)
         return pooled
 
@@ -108,11 +108,11 @@ class _Groups:
         return self.ordered[np.repeat(starts, sizes) + within], np.repeat(np.arange(len(groups)), sizes), of_each
 
 
-def _weighted(some: Scores, scores: Scores) -> tuple[Scores, Scores]:
-    """Return the shares that some of the scores have in their pools, but for a factor, and their products with the scores."""
-    shares = np.exp(np.float32(SHARPNESS) * (some - scores.max(initial=0)))
+def _weighted(scores: Scores, highest: np.float32) -> tuple[Scores, Scores]:
+    """Return the shares that scores have in their pools, but for a factor of all, and their products with the scores."""
+    shares = np.exp(np.float32(SHARPNESS) * (scores - highest))
     # -inf has no weight, and must not turn 0 · -inf into nan.
-    return shares, shares * np.maximum(some, np.float32(-1e9))
+    return shares, shares * np.maximum(scores, np.float32(-1e9))
 
 
 def _quotient(weighted: npt.NDArray[Any], weights: npt.NDArray[Any]) -> Scores:
