@@ -10,14 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from schema.errors import BadSetting
 
 FOLDER = Path(__file__).parent / "recipes"
-FORMAT = 3
-"""Raised when the code trains the same recipe to another model, so that models are trained anew."""
+FORMAT = 4
+"""Raised when the code, or a default, trains the same recipe to another model, so that models are trained anew."""
 
 Split = Literal["random", "by-dossier"]
 READERS = ("cross-encoder", "drmm", "pacrr")
 """Methods that rerank the first answers of another recipe by reading them (`gnn.reading`)."""
-FINE_TUNED = ("bi-encoder", *READERS)
-"""Methods that the loop of fine-tuning trains."""
 
 
 class _Part(BaseModel):
@@ -246,9 +244,9 @@ class Recipe(_Part):
     bi_encoder: BiEncoderOptions = BiEncoderOptions()  # pyright: ignore[reportCallIssue]
     reading: ReadingOptions = ReadingOptions()  # pyright: ignore[reportCallIssue]
     tune_fusion: bool = Field(
-        default_factory=lambda options: _has_layers(options),
-        description="Tune the weights of the fusion on development questions, as for a model that serves; a model that is only "
-        "compared, list by list, keeps those that tuning starts from. Unless set: where there are GATv2 layers.",
+        False,
+        description="Tune the weights of the fusion and of the pools on development questions, from those that were measured to "
+        "be best on French law: for other law, where there are hundreds of such questions.",
     )
     folder: Path = Field(FOLDER, exclude=True, description="Folder of the recipes that this one names.")
     reseeded: int = Field(0, exclude=True, description="What was added to its seeds, and to those of the recipes that it names.")
@@ -287,40 +285,11 @@ class Recipe(_Part):
     def key(self, *made_from: str) -> str:
         """Return a digest of the recipe and of what it is applied to; the same key means the same model.
 
-        Options that are younger than the keys of stored models count only where they are not the default.
+        Options count where they are not the default: one that is younger than a stored model leaves its name valid. Whoever
+        changes a default raises `FORMAT`.
         """
-        left_out: dict[str, Any] = dict.fromkeys(("compare", "splits", "description"), True)
-        young = ("svd_iterations", "static_dimensions", "static_whitening", "tuned")
-        left_out["encoder"] = {n for n in young if getattr(self.encoder, n) == EncoderOptions.model_fields[n].default}
-        young = ("section_share", "question_nodes", "shuffled_edges", "shuffled_mean")
-        left_out["document"] = {n for n in young if getattr(self.document, n) == DocumentOptions.model_fields[n].default}
-        if not self.document.question_nodes:
-            left_out["training"] = {"distillation"}
-        if not self.curriculum.drawn:
-            left_out["curriculum"] = True
-        if not self.more_questions:
-            left_out["more_questions"] = True
-        if not self.rerank.rounds:
-            left_out["rerank"] = True
-        if self.tune_fusion == (self.document.layers > 0):
-            left_out["tune_fusion"] = True
-        if self.method == "towers":
-            left_out["method"] = True
-        if self.method != "graph-reranker":
-            left_out["graph_rerank"] = True
-        if self.method not in FINE_TUNED:
-            left_out["fine_tuning"] = True
-        if self.method != "bi-encoder":
-            left_out["bi_encoder"] = True
-        if self.method not in READERS:
-            left_out["reading"] = True
-        text = "\n".join([str(FORMAT), self.model_dump_json(exclude=left_out), *made_from])
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def _has_layers(recipe: dict[str, Any]) -> bool:
-    document = recipe.get("document")  # missing where it is not valid
-    return isinstance(document, DocumentOptions) and document.layers > 0
+        options = self.model_dump_json(exclude={"compare", "splits", "description"}, exclude_defaults=True)
+        return hashlib.sha256("\n".join([str(FORMAT), options, *made_from]).encode()).hexdigest()[:12]
 
 
 def load_recipe(name: str) -> Recipe:

@@ -17,6 +17,7 @@ from search.in_time.chosen import best_rows, day_within
 from search.modes import Mode
 from search.query.understanding import Understanding, Understood
 from search.ranking.candidates import Asked, CandidateFeatures
+from search.ranking.feedback import WEIGHT as FEEDBACK
 from search.ranking.feedback import likeness
 from search.ranking.fusion import DEPTH, emphasis, reordered, top, weighted
 from search.ranking.hits import Hit, Hits, Ranking, RankingList, Scores, citation_list
@@ -68,6 +69,7 @@ class Retriever:
     Args:
         reranks: the first of a hybrid ranking are reranked, where the model has a reranker.
         pooling: in place of that over the tree of the law.
+        feedback: weight of the likeness to the first answers, where there is a model; 0: no such list.
     """
 
     def __init__(
@@ -78,12 +80,14 @@ class Retriever:
         max_query_characters: int = 2000,
         reranks: bool = True,
         pooling: TreePooling | None = None,
+        feedback: float = FEEDBACK,
     ) -> None:
         self.index = index
         self.model = model
         self._longest = max_query_characters
         self.understanding = Understanding.of(index)
         self._pooling = pooling or TreePooling(index.corpus)
+        self._feedback = feedback
         self._leading = leading(index.corpus)
         self._headings = HeadingScores(index.corpus, index.vocabulary.headings)
         self._hierarchy = HierarchicalSearch(index.corpus)
@@ -242,8 +246,7 @@ class Retriever:
             return replace(self._nothing(lost), evidence=evidence)
         fused = weighted({name: ranked.comparable for name, ranked in lists.items()}, weights)
         pooling = (model.pooling if model else PoolingWeights()) if pooled else UNPOOLED
-        feedback = weights.get("feedback", 0.0) if pooled and not lost and query.law is None else 0.0
-        ranking = self._with_head(fused, pooling, Ranking(fused, lists, lost, evidence=evidence), query, feedback)
+        ranking = self._with_head(fused, pooling, Ranking(fused, lists, lost, evidence=evidence), query)
         return self._reranked(fused, ranking, query) if pooled else ranking
 
     def _reranked(self, fused: Scores, ranking: Ranking, query: Query) -> Ranking:
@@ -260,19 +263,17 @@ class Retriever:
         scores, reranked = self._reranker(ranking.scores, candidates, stays)
         return replace(ranking, scores=scores, reranked=reranked)
 
-    def _with_head(
-        self, fused: Scores, pooling: PoolingWeights, ranking: Ranking, query: Query, feedback: float = 0.0
-    ) -> Ranking:
-        """Return the ranking pooled, with the weight of feedback, its head in the order that words and headings give it."""
+    def _with_head(self, fused: Scores, pooling: PoolingWeights, ranking: Ranking, query: Query) -> Ranking:
+        """Return the ranking pooled, with feedback, its head in the order that words and headings give it."""
         tokens = query_tokens(query.text, self.index.languages)
         lists = dict(ranking.lists)
         pool = self._pooling if query.law is None else query.law.pooling
         pooled = pool(fused, pooling)
-        if feedback:
-            assert self.model is not None, "feedback is a weight of models"
+        feeds_back = pooling != UNPOOLED and not ranking.lost and query.law is None
+        if self._feedback and self.model is not None and feeds_back:
             alike = likeness(pooled, self.model.articles, self.model.bias)
             lists["feedback"] = RankingList(alike)
-            pooled = np.asarray(pooled + feedback * alike, np.float32)
+            pooled = np.asarray(pooled + self._feedback * alike, np.float32)
         head = top(pooled, HEAD)
         sharp = fused.copy()
         for name in sorted(lists.keys() & LEXICAL_WEIGHTS.keys()):

@@ -174,9 +174,8 @@ def _lexical(workspace: Workspace, recipe: Recipe, split: str) -> Contender:
 
 def _ways(index: TextIndex, model: VectorModel | None, alone: Mode) -> dict[str, Score]:
     """Return the ways of ranking by a model, or by words alone."""
-    untold = None if model is None else replace(model, weights={**model.weights, "feedback": 0.0})
     plain, anyhow = (
-        Retriever(index, untold, max_query_characters=1 << 20, reranks=False, pooling=pooling)
+        Retriever(index, model, max_query_characters=1 << 20, reranks=False, pooling=pooling, feedback=0)
         for pooling in (None, shuffled_pooling(index.corpus))
     )
     told = Retriever(index, model, max_query_characters=1 << 20, reranks=False)

@@ -17,7 +17,7 @@ from gnn.model.trained import State, Trained, compared_by, untrained
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import cross_fitted, sampled
 from gnn.training.distributed import Process, alone
-from gnn.training.fusion_tuning import START, tune_weights
+from gnn.training.fusion_tuning import POOLING, WEIGHTS, tune_weights
 from gnn.training.lambdamart import Example, fit_trees
 from gnn.training.loop import Examples, dismiss, fit
 from gnn.training.scope import complete_scope
@@ -152,7 +152,7 @@ class Trainer:
         trained, features = self._trained(recipe, split), self._features_of(recipe, split)
         trained = replace(trained, seconds=trained.seconds + features.seconds, encoder_parameters=features.parameters)
         memory = _question_memory(corpus, features, trained, of_split(workspace.questions, split, "train"))
-        made = NewVersion(id, recipe, features, trained, memory, dict(START), PoolingWeights())
+        made = NewVersion(id, recipe, features, trained, memory, dict(WEIGHTS), POOLING)
         if recipe.tune_fusion:
             retriever = Retriever(workspace.index, made.model(), max_query_characters=1 << 20)
             development = judged(corpus, of_split(workspace.questions, split, "development"))

@@ -14,6 +14,8 @@ import numpy as np
 from search.arrays import Matrix, Scores
 from search.ranking.fusion import standard_scores, top
 
+WEIGHT = 0.8
+"""Of the likeness, beside the pooled scores."""
 FIRST = 10
 """Answers that are taken to be right. With 5 or 20 measures are the same."""
 CANDIDATES = 1000

@@ -55,7 +55,7 @@ class VectorModel:
         articles: float32[n, d], sections: float32[m, d], acts: float32[k, d]; unit length.
         bias: float32[n], added to the scaled cosine; -inf for an article that the model has no embedding of.
         scale: the inverse temperature that the model was trained with.
-        weights: fusion weights of the lists "vector", "bm25", "section", "questions" and "authority", and of "feedback".
+        weights: fusion weights of the lists "vector", "bm25", "section", "questions" and "authority".
         nearest: vector search on a server, used in place of ``articles`` where it is given.
         wordings: float32[v, d], embeddings by row of `Corpus.versions`; None where no text of one is known, or none was made.
         scope: the confidence of its answers, where questions were there to learn it from.
