@@ -4,6 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 3
 
+# Compiled once and kept: else every command would compile torch and all else that it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Of several workers on the same cores, each would take them all for one product of matrices, and wait for them in a loop.
 test check: export OPENBLAS_NUM_THREADS = 1
 test check: export OMP_WAIT_POLICY = PASSIVE

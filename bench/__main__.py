@@ -22,11 +22,11 @@ DATA = Path("..", "shared", "data")
 
 
 @app.command()
-def ingest(json_: Json = False) -> None:
+def ingest(quick: Quick = False, json_: Json = False) -> None:
     """Ingest the four codes, beside a loop that only parses their JSON."""
     from bench.ingest import measure
 
-    report(measure(), as_json=json_)
+    report(measure(quick=quick), as_json=json_)
 
 
 @app.command()

@@ -86,7 +86,7 @@ class Plain:
 
 
 def measure(*, quick: bool) -> Figures:
-    """Measure; ``quick`` takes the smallest code, a few questions and a server that is not warm yet."""
+    """Measure; ``quick`` takes the smallest code, a few questions and servers that are not warm and compile less."""
     settings = load_settings()
     folder = fetch(LEGI_DATA, settings.home / "sources")
     paths = sorted(folder.glob(FILE_PATTERN))
@@ -95,19 +95,19 @@ def measure(*, quick: bool) -> Figures:
     trees = {path: read_act(path) for path in paths}
     plain = as_rows(list(trees.values()))
     figures: dict[str, float] = {}
-    with _served(WITH_APOC) as (server, store, driver):
+    with _served(WITH_APOC, quick=quick) as (server, store, driver):
         figures |= measured_loads((server, store, driver), trees, plain, 1 if quick else ROUNDS)
-    with _served(NEO4J_2026) as (_, store, driver):
+    with _served(NEO4J_2026, quick=quick) as (_, store, driver):
         load_acts(store, _sources(trees), lambda path: [trees[path]], LoadOptions(workers=1))
         figures |= measured_queries(store, driver, 5 if quick else None)
     return Figures("Neo4j", figures, EXPLAINED)
 
 
 @contextmanager
-def _served(product: Product) -> Generator[tuple[Neo4jServer, Neo4jStore, Driver]]:
+def _served(product: Product, *, quick: bool) -> Generator[tuple[Neo4jServer, Neo4jStore, Driver]]:
     """A server of its own, the graph on it, and a plain driver."""
     with tempfile.TemporaryDirectory() as temporary:
-        server = Neo4jServer(product, Path(temporary) / "server", heap_mb=1024)  # as docker/compose.yaml gives it
+        server = Neo4jServer(product, Path(temporary) / "server", heap_mb=1024, short_lived=quick)  # as in docker/compose.yaml
         server.start()
         try:
             store = Neo4jStore(Path(temporary) / "home", Server(server.address, "neo4j", server.password))

@@ -62,7 +62,7 @@ def measure(copies: Sequence[int], *, quick: bool, vectors: bool, servers: bool)
 
     Args:
         copies: of the law, size by size.
-        quick: one copy of the smallest code alone.
+        quick: one copy of the smallest code alone, on servers that compile less.
         vectors: whether vectors are written to Neo4j, which takes longest.
         servers: whether servers are measured beside the embedded engine.
     """
@@ -72,7 +72,9 @@ def measure(copies: Sequence[int], *, quick: bool, vectors: bool, servers: bool)
     figures: dict[str, float] = {}
     explained: dict[str, str] = {}
     for n in [1] if quick else copies:
-        for engine, measured in _measured([copy for k in range(n) for copy in _copies(trees, k)], vectors, servers).items():
+        for engine, measured in _measured(
+            [copy for k in range(n) for copy in _copies(trees, k)], vectors, servers, quick=quick
+        ).items():
             for name, value in measured.items():
                 figures[f"{n}x_{engine}_{name}"] = value
                 explained[f"{n}x_{engine}_{name}"] = f"{engine}: {_PARTS.get(name, name.replace('_', ' '))}"
@@ -116,21 +118,22 @@ def _copies(trees: list[ActTree], number: int) -> Iterator[ActTree]:
         )
 
 
-def _measured(trees: list[ActTree], vectors: bool, servers: bool) -> dict[str, dict[str, float]]:
+def _measured(trees: list[ActTree], vectors: bool, servers: bool, *, quick: bool) -> dict[str, dict[str, float]]:
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
         embedded = _embedded(place / "embedded", trees)
         if not servers:
             return {"embedded": embedded}
-        with _served(place) as (server, elastic):
+        with _served(place, quick=quick) as (server, elastic):
             settings = Settings(home=place / "servers", text=elastic.http_address)  # pyright: ignore[reportCallIssue]
             store = Neo4jStore(settings.home, Neo4jAddress(server.address, "neo4j", server.password))
             return {"embedded": embedded, "servers": _on_servers(store, settings, place, trees, vectors)}
 
 
 @contextmanager
-def _served(place: Path) -> Generator[tuple[Neo4jServer, ElasticsearchServer]]:
-    server, elastic = Neo4jServer(NEO4J_2026, place / "neo4j"), ElasticsearchServer(home=place / "elasticsearch")
+def _served(place: Path, *, quick: bool) -> Generator[tuple[Neo4jServer, ElasticsearchServer]]:
+    server = Neo4jServer(NEO4J_2026, place / "neo4j", short_lived=quick)
+    elastic = ElasticsearchServer(home=place / "elasticsearch", short_lived=quick)
     try:
         server.start()
         elastic.start()

@@ -52,7 +52,7 @@ def watch(parent: int, home: Path) -> None:
     """Outlive a parent, then kill its server and remove the home."""
     process = Process.of(parent)
     while process.alive and home.exists():
-        time.sleep(0.2)
+        time.sleep(1)  # a run of the tests has dozens of these beside it
     Neo4jServer(home=home).kill()  # whichever server it is: a kill needs the home only
     shutil.rmtree(home, ignore_errors=True)
 

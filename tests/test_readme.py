@@ -43,17 +43,29 @@ def demo() -> str:
     return done.stdout
 
 
-EVALUATE = ".venv/bin/lexgraph evaluate --json"
+EVALUATE = ".venv/bin/lexgraph evaluate --json --picture evaluation.png --per-question ranks.jsonl"
 SHOWN = {"R@100": 2.5, "R@500": 2.5, "MAP": 2.5, "MRR@10": 4.0, "S@5": 4.0}
 """Columns of the README's table for each split, and how far another processor's figures may be from them: it rounds otherwise,
 training follows its rounding, and one question more among the first five is 0.6 points."""
 
 
 @pytest.fixture(scope="module")
-def figures(demo: str) -> dict[str, Any]:
-    """The figures that the README's own command prints."""
+def evaluated(demo: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
+    """The figures that the README's own command prints, and the folder that it writes into."""
     assert EVALUATE in COMMANDS
-    return json.loads(_run(EVALUATE.replace(".venv/", f"{sys.prefix}/")).stdout)
+    folder = tmp_path_factory.mktemp("evaluated")
+    return json.loads(_run(_here(EVALUATE, folder)).stdout), folder
+
+
+@pytest.fixture(scope="module")
+def figures(evaluated: tuple[dict[str, Any], Path]) -> dict[str, Any]:
+    """The figures that the README's own command prints."""
+    return evaluated[0]
+
+
+def _here(command: str, folder: Path) -> str:
+    """A command of the README by the programs that run here, its files in a folder."""
+    return re.sub(r"(\S+\.(?:png|jsonl))", rf"{folder}/\1", command).replace(".venv/", f"{sys.prefix}/")
 
 
 def _run(command: str, cwd: Path = ROOT) -> "subprocess.CompletedProcess[str]":
@@ -83,6 +95,13 @@ def test_the_hybrid_is_as_good_as_promised(figures: dict[str, Any]) -> None:
         for measure, value in zip(("R@100", "R@200", "R@500", "MAP"), least, strict=True):
             assert row[measure] >= value, (split, measure, row)
     assert (figures["n"], figures["by-dossier"]["n"]) == (161, 204)
+
+
+def test_the_evaluation_draws_and_tells_the_ranks_of_each_question(evaluated: tuple[dict[str, Any], Path]) -> None:
+    figures, folder = evaluated
+    assert (folder / "evaluation.png").stat().st_size > 10_000
+    ranks = (folder / "ranks.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(ranks) == sum(table["n"] for table in (figures, *figures.values()) if isinstance(table, dict) and "n" in table)
 
 
 def test_the_table_shows_what_each_part_earns(figures: dict[str, Any]) -> None:
@@ -122,11 +141,12 @@ def test_the_second_command_is_the_one_that_runs_here() -> None:
 def test_every_other_command_runs(demo: str, command: str, tmp_path: Path) -> None:
     questions = tmp_path / "questions.jsonl"
     questions.write_text('{"id": 1, "text": "indemnité de licenciement", "relevant": ["fr/LEGITEXT000006072050/L1234-9"]}\n')
-    command = re.sub(r"(\S+\.(?:png|jsonl))", rf"{tmp_path}/\1", command).replace(".venv/", f"{sys.prefix}/")
-    assert _run(command).stdout
+    assert _run(_here(command, tmp_path)).stdout
 
 
 QUICK = {
+    "api": ["--quick"],
+    "ingest": ["--quick"],  # all of it is one of the commands above
     "history": ["--quick", "--sample", "20"],
     "mutations": ["--count", "20"],
     "corpus": ["--quick"],

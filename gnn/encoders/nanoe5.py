@@ -10,15 +10,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers, processors
 from tokenizers.models import Unigram
-from transformers import BertConfig, BertModel
 
 from schema.errors import BadSource, MissingExtra
+
+if TYPE_CHECKING:
+    from transformers import BertModel
 
 _MAGIC = b"E5S1"
 _BLOCK = np.dtype([("scale", "<f2"), ("nibbles", "u1", 16)])
@@ -151,8 +154,10 @@ class PackedE5:
                 seen[place] = True
         return np.flatnonzero(seen).tolist()
 
-    def bert(self, kept: list[int]) -> BertModel:
+    def bert(self, kept: list[int]) -> "BertModel":
         """Return the transformer, its word embeddings pruned to the kept pieces."""
+        from transformers import BertConfig, BertModel  # here: it takes seconds, and most recipes have no transformer
+
         h, f = self.hidden, self.inner
         config = BertConfig(
             vocab_size=len(kept),

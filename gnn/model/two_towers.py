@@ -7,7 +7,7 @@ temperature τ and a learned bias b of each article.
 """
 
 import warnings
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import Tensor, nn
@@ -17,16 +17,31 @@ from torch.utils.checkpoint import checkpoint
 from gnn.model.subgraph import EDGE_KINDS, SubgraphEdges, attribute_width
 from gnn.recipe import DocumentOptions, QueryOptions
 
-with warnings.catch_warnings():
-    warnings.filterwarnings("ignore", "`torch.jit", FutureWarning)  # of its own use of what torch has deprecated
+if TYPE_CHECKING:
     from torch_geometric.data import Data
     from torch_geometric.nn import GATv2Conv
 
 
-def subgraph_data(edges: SubgraphEdges, features: Tensor, width: int = len(EDGE_KINDS)) -> Data:
+def subgraph_data(edges: SubgraphEdges, features: Tensor, width: int = len(EDGE_KINDS)) -> "Data":
     """Return the subgraph for PyTorch Geometric: x float32[n + m, d], edge_index int64[2, e], edge_attr float32[e, width]."""
     one_hot = functional.one_hot(torch.from_numpy(edges.kinds), width).float()
-    return Data(x=features, edge_index=torch.from_numpy(edges.edges), edge_attr=one_hot)
+    data, _ = _geometric()
+    return data(x=features, edge_index=torch.from_numpy(edges.edges), edge_attr=one_hot)
+
+
+def attention_layer(width: int, heads: int, kinds: int, *, add_self_loops: bool) -> nn.Module:
+    """Return a residual layer of GATv2 that is as wide as what it is given, over edges of so many kinds."""
+    _, layer = _geometric()
+    return layer(width, width // heads, heads, edge_dim=kinds, add_self_loops=add_self_loops, residual=True)
+
+
+def _geometric() -> "tuple[type[Data], type[GATv2Conv]]":
+    """Return what is used of PyTorch Geometric. It takes seconds to import, and recipes without attention do without it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "`torch.jit", FutureWarning)  # of its own use of what torch has deprecated
+        from torch_geometric.data import Data
+        from torch_geometric.nn import GATv2Conv
+    return Data, GATv2Conv
 
 
 class TreeAttention(nn.Module):
@@ -40,16 +55,9 @@ class TreeAttention(nn.Module):
         """Make the layers that the options name."""
         super().__init__()
         self.enter = nn.Linear(dimensions, options.hidden)
+        width = attribute_width(options.edges, options.question_nodes)
         self.layers = nn.ModuleList(
-            GATv2Conv(
-                options.hidden,
-                options.hidden // options.heads,
-                heads=options.heads,
-                edge_dim=attribute_width(options.edges, options.question_nodes),
-                add_self_loops=False,
-                residual=True,
-            )
-            for _ in range(options.layers)
+            attention_layer(options.hidden, options.heads, width, add_self_loops=False) for _ in range(options.layers)
         )
         self.leave = nn.Linear(options.hidden, dimensions, bias=False)
         nn.init.zeros_(self.leave.weight)  # training starts from the model without attention

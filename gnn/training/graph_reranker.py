@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnn.model.subgraph import READING_KINDS, SubgraphEdges, shuffled
-from gnn.model.two_towers import GATv2Conv
+from gnn.model.two_towers import attention_layer
 from gnn.recipe import GraphRerankOptions
 from gnn.training.lambdamart import Example
 from runtime.progress import Progress, silent
@@ -89,10 +89,9 @@ class CandidateNetwork(nn.Module):
         super().__init__()
         self.enter = nn.Linear(features, options.hidden)
         self.section = nn.Parameter(torch.zeros(options.hidden))
-        width = options.hidden // options.heads
+        width, heads = options.hidden, options.heads
         self.layers = nn.ModuleList(
-            GATv2Conv(options.hidden, width, options.heads, edge_dim=len(READING_KINDS), add_self_loops=True, residual=True)
-            for _ in range(options.layers)
+            attention_layer(width, heads, len(READING_KINDS), add_self_loops=True) for _ in range(options.layers)
         )
         self.leave = nn.Linear(options.hidden, 1)
         nn.init.zeros_(self.leave.weight)

@@ -186,10 +186,8 @@ class _Run:
             inputs.nodes.shape[1], self.n, recipe.document, recipe.query, options.dropout, options.temperature
         ).to(self.device)
         x = torch.from_numpy(inputs.nodes)
-        width = attribute_width(recipe.document.edges, recipe.document.question_nodes)
-        graph = subgraph_data(inputs.edges, x, width)
         self.first_question = self.n + inputs.edges.sections
-        tensors = (x, torch.from_numpy(inputs.parents), cast(Tensor, graph.edge_index), cast(Tensor, graph.edge_attr))
+        tensors = (x, torch.from_numpy(inputs.parents), *self._edges(inputs.edges, x))
         self.inputs = tuple(tensor.to(self.device) for tensor in tensors)
         self.queries = torch.from_numpy(inputs.queries).to(self.device)
         self.titles = torch.from_numpy(inputs.titles).to(self.device)
@@ -202,6 +200,15 @@ class _Run:
             self.curriculum = Curriculum(inputs.places, inputs.relevant, recipe.curriculum, options.seed)
         if inputs.start:
             self.model.load_state_dict({name: torch.from_numpy(value) for name, value in inputs.start.items()}, strict=False)
+
+    def _edges(self, edges: SubgraphEdges, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return int64[2, e] and float32[e, kinds]; none where no layer reads them."""
+        document = self.recipe.document
+        width = attribute_width(document.edges, document.question_nodes)
+        if not document.layers:
+            return torch.zeros(2, 0, dtype=torch.long), torch.zeros(0, width)
+        graph = subgraph_data(edges, x, width)
+        return cast(Tensor, graph.edge_index), cast(Tensor, graph.edge_attr)
 
     def documents(self, model: TwoTowers, rows: slice | Tensor, silent: Tensor | None = None) -> Tensor:
         """Return embeddings of nodes; questions that are ``silent`` tell their articles nothing."""

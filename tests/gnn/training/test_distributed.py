@@ -17,6 +17,7 @@ from gnn.versions.files import read_card, read_run
 from gnn.versions.shared_folder import model_folder
 from search.text.index import open_text_index
 from search.text.options import Bm25Options
+from tests.support.commands import Lexgraph
 
 ROOT = Path(__file__).parents[3]
 RECIPE = """
@@ -42,14 +43,11 @@ negatives = 6
 """
 
 
-def lexgraph(home: Path, *before: str, recipe: Path) -> "subprocess.CompletedProcess[str]":
-    environment = os.environ | {"LEXGRAPH_HOME": str(home), "LEXGRAPH_THREADS": "2", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", *before, "lexgraph", "--quiet", "train", "--recipe", str(recipe)]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
-
-
 def two(home: Path, recipe: Path) -> "subprocess.CompletedProcess[str]":
-    return lexgraph(home, "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", recipe=recipe)
+    environment = os.environ | {"LEXGRAPH_HOME": str(home), "LEXGRAPH_THREADS": "2", "PYTHONPATH": str(ROOT)}
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    command = [*torchrun, "-m", "lexgraph", "--quiet", "train", "--recipe", str(recipe)]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.mark.parametrize("limit", [60_000, 1], ids=["all articles", "drawn candidates"])
@@ -58,11 +56,10 @@ def test_two_processes_make_the_model_of_one_and_write_it_once(own_home: Path, t
     recipe = tmp_path / "small.toml"
     recipe.write_text(RECIPE.format(limit=limit))
     other = Path(shutil.copytree(own_home, tmp_path / "other"))
-    told = lexgraph(own_home, recipe=recipe)
-    assert told.returncode == 0, told.stderr
+    told = Lexgraph.over(own_home, threads="2").do("train", "--recipe", recipe)
     shared = two(other, recipe)
     assert shared.returncode == 0, shared.stderr
-    assert shared.stdout == told.stdout, "the leader alone prints, and as ever"
+    assert shared.stdout == told, "the leader alone prints, and as ever"
     with open_graph(own_home) as graph, open_graph(other) as same:
         id = active_id(graph)
         assert id is not None
