@@ -111,7 +111,7 @@ class Understanding:
         )
 
     def _section(self, name: str, act: str | None) -> str:
-        """Return the section of an identifier, of an act's name and the rest of one, or of words ("titre II du code rural")."""
+        """Return the section of an identifier, of an act's name and the rest of one, or of words ("livre IV du code rural")."""
         if name in self._corpus.section_position:
             return name
         for at in (i for i, character in enumerate(name) if character == "/"):
