@@ -60,12 +60,22 @@ def serve(json_: Json = False) -> None:
 
 @app.command()
 def api(
-    seconds: Annotated[float, typer.Option(min=1, help="Length of each load.")] = 10, quick: Quick = False, json_: Json = False
+    seconds: Annotated[float, typer.Option(min=1, help="Length of each load, in seconds.")] = 10,
+    beside: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Another checkout with its .venv and demo: 32 clients ask both, in turns."),
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Turns of each, with --beside.")] = 6,
+    quick: Quick = False,
+    json_: Json = False,
 ) -> None:
     """Ask `lexgraph serve` for pages, beside a Python call and a bare handler; then with 32 clients."""
-    from bench.api import measure
+    from bench import api
+    from bench import beside as checkouts
 
-    report(measure(seconds=1 if quick else seconds), as_json=json_)
+    length = 1 if quick else seconds
+    figures = checkouts.measure(beside, seconds=length, rounds=rounds) if beside else api.measure(seconds=length)
+    report(figures, as_json=json_)
 
 
 @app.command()

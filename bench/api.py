@@ -6,12 +6,14 @@ share this one.
 
 import http.client
 import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -79,26 +81,34 @@ class Client:
         return body
 
 
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A server that answers, and the number of its process."""
+
+    address: str
+    pid: int
+
+
 def measure(*, seconds: float = 10) -> Figures:
     """Measure; ``seconds`` is how long each load lasts."""
-    asked = _titles()
+    asked = titles()
     figures: dict[str, float] = {"python_ms": _of_calls(asked)}
-    with serving() as address:
-        client = Client(address)
+    with serving() as service:
+        client = Client(service.address)
         page = client.ask(asked[0])
         figures["graphql_ms"] = _median_ms(lambda i: client.ask(asked[i % len(asked)]))
-        rps, errors, healthz = load(address, seconds, asked)
-    with _bare(page) as address:
-        bare = Client(address)
+        rps, errors, healthz = load(service.address, seconds, asked)
+    with _bare(page) as service:
+        bare = Client(service.address)
         figures["bare_ms"] = _median_ms(lambda i: bare.get("/"))
-    with serving("--processes", "2") as address:
-        rps_2, errors_2, _ = load(address, seconds, asked)
+    with serving("--processes", "2") as service:
+        rps_2, errors_2, _ = load(service.address, seconds, asked)
     figures |= {"rps_32": rps, "rps_32_workers2": rps_2}
     figures |= {"healthz_p99_ms_under_load": float(np.percentile(healthz, 99)), "errors": errors + errors_2}
     return Figures("API", figures, EXPLAINED)
 
 
-def _titles() -> list[str]:
+def titles() -> list[str]:
     """Return the titles of the sheets: a few questions, asked over and over, would measure what is remembered of them."""
     with Home(load_settings(), silent).graph() as graph:
         titles = sorted({question.text for question in read_questions(graph, "service-public")})
@@ -161,24 +171,27 @@ def _median_ms(call: Callable[[int], object]) -> float:
 
 
 @contextmanager
-def serving(*options: str, root: Path = ROOT) -> Generator[str]:
-    """Start `lexgraph serve` of a checkout with options: its address."""
-    command = [sys.executable, str(root / "lexgraph.py"), "serve", "--port", "0", *options]
-    with _process(command, "Serving on ") as line:
-        yield line.split()[2].removesuffix("/graphql")
+def serving(*options: str, root: Path = ROOT) -> Generator[Service]:
+    """Start `lexgraph serve` with options: of this checkout, or of another one, in its own environment and on its own home."""
+    python, environment = sys.executable, dict(os.environ)
+    if root != ROOT:
+        python, environment["LEXGRAPH_HOME"] = str(root / ".venv/bin/python"), str(root / "lexgraph-data")
+    with _process([python, str(root / "lexgraph.py"), "serve", "--port", "0", *options], "Serving on ", environment) as service:
+        yield service
 
 
 @contextmanager
-def _bare(page: bytes) -> Generator[str]:
-    """Start a bare handler that returns a page: its address."""
-    command = [sys.executable, "-m", "bench.api"]
-    with _process(command, "Bare on ", page) as line:
-        yield line.split()[2]
+def _bare(page: bytes) -> Generator[Service]:
+    """Start a bare handler that returns a page."""
+    with _process([sys.executable, "-m", "bench.api"], "Bare on ", dict(os.environ), page) as service:
+        yield service
 
 
 @contextmanager
-def _process(command: list[str], announced: str, given: bytes | None = None) -> Generator[str]:
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.PIPE, text=True) as server:
+def _process(command: list[str], announced: str, environment: dict[str, str], given: bytes | None = None) -> Generator[Service]:
+    """Start a process that says where it answers on a line that begins so; end it afterwards."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, text=True, stderr=pipe, stdin=pipe) as server:
         try:
             assert server.stderr is not None
             assert server.stdin is not None
@@ -188,7 +201,7 @@ def _process(command: list[str], announced: str, given: bytes | None = None) -> 
             line = next((line for line in server.stderr if line.startswith(announced)), None)
             if line is None:
                 raise NotReady("the server did not start: run `make demo` first")
-            yield line
+            yield Service(line.split()[2].removesuffix("/graphql"), server.pid)
         finally:
             server.terminate()
 

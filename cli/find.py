@@ -23,7 +23,7 @@ def search(  # noqa: PLR0913 (options)
     mode: Annotated[Mode, typer.Option(help="Search method.")] = Mode.HYBRID,
     act: Annotated[str | None, typer.Option(help="Only articles of this act: identifier, title or abbreviation.")] = None,
     section: Annotated[
-        str | None, typer.Option(help='Only articles below this section: identifier, or "titre II du code rural".')
+        str | None, typer.Option(help='Only articles below this section: identifier, or "livre IV du code rural".')
     ] = None,
     in_force_on: Annotated[str | None, typer.Option(help="Only articles in force on this day (YYYY-MM-DD).")] = None,
     across_time: Annotated[bool, typer.Option("--across-time", help="Search every wording the law ever had.")] = False,
@@ -64,7 +64,7 @@ def similar(  # noqa: PLR0913 (options)
 ) -> None:
     """Find the acts most like another.
 
-    So the acts that may transpose a directive are found, and the other way.
+    It finds acts that may transpose a directive, and the directives that an act may transpose.
     """
     from cli.hit_lines import show_acts_like
     from cli.hits import described_acts

@@ -158,6 +158,9 @@ FROM_BELOW: dict[str, str] = {
     "not a date: {day} (write YYYY-MM-DD)": "pas une date : {day} (écrivez AAAA-MM-JJ)",
     "no such act: {act}": "texte inconnu : {act}",
     "no such act: {act}; nearest: {near}": "texte inconnu : {act} ; les plus proches : {near}",
+    "{n} sections are called {section}: {near}; give the identifier of one, or name its parts": (
+        "{n} sections s'appellent {section} : {near} ; donnez l'identifiant de l'une, ou nommez ses parties"
+    ),
     "no such section: {section}": "section inconnue : {section}",
     "no such section: {section}; nearest: {near}": "section inconnue : {section} ; les plus proches : {near}",
     "no such jurisdiction: {name}; nearest: {near}": "juridiction inconnue : {name} ; les plus proches : {near}",

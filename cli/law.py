@@ -71,7 +71,7 @@ def cypher(
     param: Annotated[list[str] | None, typer.Option(help="A parameter as name=value; the value may be JSON.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object for each row.")] = False,
 ) -> None:
-    """Run a Cypher query, which reads, on the graph."""
+    """Run a Cypher query that reads the graph."""
     from cli.tables import say_table
 
     table = steps.query(Home.of(context), statement, param or ())

@@ -100,7 +100,7 @@ class Retriever:
         self._reranker = model.reranker if model is not None and reranks else None
         self._features = CandidateFeatures(index.corpus, model) if model is not None and self._reranker is not None else None
         if model is not None:
-            self._evidence = Evidence(index.vocabulary, model.acts)
+            self._evidence = Evidence(index.vocabulary, model.acts, index.corpus.article_act)
             beside_others = Vectors(model)
             self._vectors = Vectors(model, alone=True, quantised=beside_others.quantised)
             self._rankers.append(beside_others)

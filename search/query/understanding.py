@@ -13,6 +13,7 @@ from search.query.act_names import ActNames, nearest_said, resolve_value
 from search.query.article_numbers import ArticleNumbers
 from search.query.citation import ANY_ACT, Cited, cited_in
 from search.query.spelling import WORD, Speller
+from search.text.analysis import query_tokens
 from search.text.index import TextIndex
 from search.text.vocabulary import Vocabulary
 
@@ -67,6 +68,7 @@ class Understanding:
     def __init__(self, corpus: Corpus, vocabulary: Vocabulary, languages: Sequence[str]) -> None:
         self._corpus = corpus
         self._vocabulary = vocabulary
+        self._languages = tuple(languages)
         self.speller = Speller(vocabulary.words, languages)
         held = set(corpus.jurisdictions) - {"eu"}
         self._jurisdiction = _HOME if _HOME in held or not held else min(held)
@@ -109,7 +111,7 @@ class Understanding:
         )
 
     def _section(self, name: str, act: str | None) -> str:
-        """Return the section of an identifier, of an act's name and the rest of one, or of words ("titre II du code rural")."""
+        """Return the section of an identifier, of an act's name and the rest of one, or of words ("livre IV du code rural")."""
         if name in self._corpus.section_position:
             return name
         for at in (i for i, character in enumerate(name) if character == "/"):
@@ -122,6 +124,10 @@ class Understanding:
             sections = [id for one in acts for id in self.names.index.sections_at(one, place)] if place.startswith("/") else []
             if len(sections) == 1:
                 return sections[0]
+            if sections:
+                shown = ", ".join([*sections[:3], *(["…"] if len(sections) > 3 else [])])
+                advice = "give the identifier of one, or name its parts"
+                raise NotFound(f"{len(sections)} sections are called {name}: {shown}; {advice}")
         among = [id for id in self._corpus.sections if act is None or id.startswith(f"{act}/")]
         raise NotFound(f"no such section: {name}{nearest_said(name, among)}")
 
@@ -138,13 +144,15 @@ class Understanding:
         missing: list[Missing] = []
         lacking: list[Cited] = []
         for one in cited:
-            found = self._named(one, only)
+            found = self._named(one, only, query[one.start : one.end].strip())
             if isinstance(found, Missing):
-                missing.append(replace(found, text=query[one.start : one.end].strip()))
+                missing.append(found)
                 lacking.append(one)
             else:
                 named |= dict.fromkeys(p for p in found if mask is None or mask[p])
         words, corrected = self._words(query, cited, without=cited if lacking and not named else [])
+        if self._languages and not query_tokens(words, self._languages):
+            words = ""  # signs and small words: vectors have a place for any text, and it would mean nothing
         return Understood(words, corrected, tuple(named)[:MOST_NAMED], tuple(missing))
 
     def meant(self, target: str) -> tuple[str, ...]:
@@ -158,14 +166,15 @@ class Understanding:
         positions = self._in_articles([self._corpus.act_position[act] for act in acts], place)
         return tuple(self._corpus.articles[position] for position in positions)
 
-    def _named(self, cited: Cited, only: Filter) -> list[int] | Missing:
-        """Return the positions of what is cited, or what is told of it where there is none."""
+    def _named(self, cited: Cited, only: Filter, text: str) -> list[int] | Missing:
+        """Return the positions of what is cited in some words, or what is told of it where there is none."""
         name, _, place = cited.target.partition("#")
         is_any = name == ANY_ACT
         ids = ([] if only.act is None else [only.act]) if is_any else self.names.acts_of(name)
         if not is_any and not ids:
             title = self.names.title(name)
-            return Missing("", title, (), f"{_capital(title)} is not in this law.")
+            shown = f"“{text}” ({title})" if name.startswith("eu/") else _capital(title)
+            return Missing(text, title, (), f"{shown} is not in this law.")
         acts = [self._corpus.act_position[id] for id in ids] or None
         found = self._in_sections(ids, place) if place.startswith("/") else self._in_articles(acts, place)
         if found:
@@ -173,13 +182,13 @@ class Understanding:
         title = " or ".join(self.names.title(id) for id in ids)
         where = f" in {title}" if title else ""
         if place.startswith("/"):
-            return Missing("", title, (), f"No such section{where}." if title else "No section is meant without its act.")
+            return Missing(text, title, (), f"No such section{where}." if title else "No section is meant without its act.")
         first = place.partition("..")[0]
         nearest = self.numbers.nearest(first, acts)
         near = ", ".join(self._label(position, with_act=acts is None or len(acts) > 1) for position in nearest)
         shown = place.replace("..", " to ")
         said = f"No article {shown}{where}{'; nearest: ' if near else '.'}{near}"
-        return Missing("", title, tuple(self._corpus.articles[position] for position in nearest), said)
+        return Missing(text, title, tuple(self._corpus.articles[position] for position in nearest), said)
 
     def _in_articles(self, acts: list[int] | None, place: str) -> list[int]:
         first, _, last = place.partition("..")
@@ -207,9 +216,11 @@ class Understanding:
         """Return the words to rank by, and the query as it is meant where that is not as it stands."""
         ranked, meant = list(query), list(query)
         free = list(self._free(query, cited))
+        # A query in English is not misspelt French.
+        is_foreign = any(self.speller.is_foreign(query[start:end]) for start, end in free)
         for start, end in free:
             word = query[start:end]
-            correction = None if _is_name(query, start, end) else self.speller.correction(word)
+            correction = None if is_foreign or _is_name(query, start, end) else self.speller.correction(word)
             title = self._abbreviated(word)
             # Beside other words an act's title would be what most articles of that act are found by.
             instead = (

@@ -75,7 +75,7 @@ class QuantisedSearch:
         best = np.sort(top(scores if mask is None else np.where(mask, scores, np.float32(-np.inf)), CANDIDATES))  # as they lie
         best = best[scores[best] >= least]
         lying = best if self.rows is None else self.rows[best]
-        exact = (self.vectors[lying] @ query) * np.float32(scale) + bias[best]
+        exact = (self.vectors.take(lying, axis=0) @ query) * np.float32(scale) + bias[best]  # `take` copies rows whole
         lowest = max(exact[np.isfinite(exact)].min(initial=np.inf), least) if len(best) else least
         if np.isfinite(lowest):
             np.minimum(scores, np.nextafter(np.float32(lowest), np.float32(-np.inf)), out=scores)

@@ -49,6 +49,20 @@ def test_an_unknown_section_is_an_error_that_names_the_nearest(understanding: Un
         understanding.filter(Filter(section=f"{act('CRPM')}/livre-2"))
 
 
+def test_sections_of_one_name_are_named_for_the_user_to_choose(
+    understanding: Understanding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = type(understanding.names.index)
+    monkeypatch.setattr(index, "sections_at", lambda _, act, place: [f"{act}/livre-{n}/titre-ier" for n in range(1, 6)])
+    law = act("CRPM")
+    with pytest.raises(NotFound) as told:
+        understanding.filter(Filter(section="titre Ier du code rural"))
+    shown = ", ".join(f"{law}/livre-{n}/titre-ier" for n in (1, 2, 3))
+    assert str(told.value) == (
+        f"5 sections are called titre Ier du code rural: {shown}, …; give the identifier of one, or name its parts"
+    )
+
+
 def test_case_and_accents_of_kinds_and_jurisdictions_do_not_matter(understanding: Understanding) -> None:
     only = understanding.filter(Filter(kind="Codé", jurisdiction="FR"))
     assert (only.kind, only.jurisdiction) == ("code", "fr")

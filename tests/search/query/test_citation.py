@@ -104,6 +104,13 @@ def test_an_act_that_this_law_lacks_is_told_and_its_number_is_not_looked_up_in_o
         assert understood.named == ()
 
 
+def test_an_act_of_the_union_that_this_law_lacks_is_told_in_the_words_of_the_query(understanding: Understanding) -> None:
+    understood = understanding.understand("art. 5 de la directive 1999/70")
+    assert [missing.said for missing in understood.missing] == [
+        "“art. 5 de la directive 1999/70” (31999L0070) is not in this law."
+    ]
+
+
 def test_numbers_that_are_no_citation_name_nothing(understanding: Understanding) -> None:
     for query in ("préavis de 15 jours", "il y a 3 mois", "salaire 2024", "moins de 50 salariés", "2 enfants", "a 65 ans"):
         assert understanding.understand(query).named == (), query

@@ -69,3 +69,14 @@ def test_a_query_without_a_word_of_the_law_has_no_answer_by_words(retriever: Ret
     hits = lexical.search(query, mode)
     assert list(hits) == []
     assert hits.understood.corrected is None
+
+
+@pytest.mark.parametrize("query", ["?!…", "le la les de", "« »", "the of and"])
+def test_signs_and_small_words_have_no_answer_by_vectors_either(retriever: Retriever, query: str) -> None:
+    assert list(retriever.search(query)) == []
+    assert list(retriever.search("asdfgh qwertz")) != [], "these vectors have a place for any text"
+
+
+def test_english_is_not_taken_for_misspelt_french(understanding: Understanding) -> None:
+    assert understanding.understand("harsèlement moral").corrected == "harcèlement moral"
+    assert understanding.understand("the harsèlement moral").corrected is None

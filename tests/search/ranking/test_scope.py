@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from cypher.engines.ladybug import open_graph
@@ -16,7 +17,13 @@ from search.text.index import open_text_index
 from search.text.options import Bm25Options
 from tests.search.test_retrieval import random_model
 
-SCOPE = Scope((2.0, 3.0, 0.0, 5.0, 1.0), (1.0, 1.0, 1.0, 2.0, 1.0), (-1.0, 0.0, 0.0, 0.5, 1.0), 0.1, 0.4)
+SCOPE = Scope(
+    means=(2.0, 3.0, 0.0, 5.0, 1.0, 0.5, 2.0),
+    spreads=(1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0),
+    weights=(-1.0, 0.0, 0.0, 0.5, 1.0, 0.0, 0.0),
+    bias=0.1,
+    threshold=0.4,
+)
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +35,9 @@ def retriever(tiny_home: Path) -> Retriever:
 
 
 def test_confidence_is_the_logistic_of_standardised_evidence() -> None:
-    assert SCOPE.confidence((2.0, 8.0, 9.0, 5.0, 1.0)) == pytest.approx(1 / (1 + np.exp(-0.1)))
-    assert SCOPE.confidence((3.0, 0.0, 0.0, 7.0, 1.0)) == pytest.approx(1 / (1 + np.exp(-(0.1 - 1.0 + 0.5))))
-    assert 0 <= SCOPE.confidence((1e6, 0.0, 0.0, 0.0, 0.0)) < SCOPE.confidence((-1e6, 0.0, 0.0, 0.0, 0.0)) <= 1
+    assert SCOPE.confidence((2.0, 8.0, 9.0, 5.0, 1.0, 0.0, 8.0)) == pytest.approx(1 / (1 + np.exp(-0.1)))
+    assert SCOPE.confidence((3.0, 0.0, 0.0, 7.0, 1.0, 0.0, 8.0)) == pytest.approx(1 / (1 + np.exp(-(0.1 - 1.0 + 0.5))))
+    assert 0 <= SCOPE.confidence((1e6, *[0.0] * 6)) < SCOPE.confidence((-1e6, *[0.0] * 6)) <= 1
 
 
 def test_evidence_is_of_words_embedding_and_lists(retriever: Retriever) -> None:
@@ -39,13 +46,28 @@ def test_evidence_is_of_words_embedding_and_lists(retriever: Retriever) -> None:
     known = next(iter(headings.column))
     acts = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
     lists = {name: RankingList(np.array(scores, np.float32)) for name, scores in (("vector", [1, 3]), ("bm25", [4, 2]))}
-    evidence = Evidence(vocabulary, acts)
+    evidence = Evidence(vocabulary, acts, np.array([0, 1]))
     found = evidence("La farine, zzzz", [known, known, "zzz", "yyy", "xxx"], np.array([1.0, 0.5], np.float32), lists)
     rarest = float(np.log1p(headings.count))
-    expected = ((headings.idf[0] + 3 * rarest) / 4, np.log1p(often) / 2, 0.75, 3.0, 4 / 2)
+    expected = ((headings.idf[0] + 3 * rarest) / 4, np.log1p(often) / 2, 0.75, 3.0, 4 / 2, 0.5, 0.0)
     assert found == pytest.approx(expected)
-    assert evidence("?", [], np.zeros(2, np.float32), {}) == pytest.approx((rarest, 0, 0, 0, 0))
+    assert evidence("?", [], np.zeros(2, np.float32), {}) == pytest.approx((rarest, *[0] * 6))
     assert len(found) == len(EVIDENCE)
+
+
+def test_evidence_tells_lists_that_agree_from_lists_that_do_not(retriever: Retriever) -> None:
+    evidence = Evidence(retriever.index.vocabulary, np.zeros((2, 2), np.float32), np.arange(1000) % 2)
+
+    def found(*scores: npt.NDArray[np.float32]) -> tuple[float, ...]:
+        lists = {name: RankingList(each) for name, each in zip(("vector", "bm25"), scores, strict=True)}
+        return evidence("farine", ["farine"], np.zeros(2, np.float32), lists)[5:]
+
+    even = np.where(np.arange(1000) % 2, 0, np.arange(1000)).astype(np.float32)  # of the first act alone
+    odd = np.roll(even, 1)
+    (one_act, lead), (two_acts, no_lead) = found(even, even), found(even, odd)
+    assert one_act == 1
+    assert 0.4 < two_acts < 0.6
+    assert lead > no_lead > 0
 
 
 def test_a_page_says_how_sure_it_is(retriever: Retriever) -> None:
@@ -66,7 +88,7 @@ def test_what_names_an_article_is_sure(retriever: Retriever) -> None:
 def test_words_that_the_law_has_nowhere_are_outside(retriever: Retriever) -> None:
     model = retriever.model
     assert model is not None
-    by_words = replace(model, scope=replace(SCOPE, weights=(-1.0, 1.0, 0.0, 0.0, 1.0)))  # its vectors mean nothing
+    by_words = replace(model, scope=replace(SCOPE, weights=(-1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0)))  # its vectors mean nothing
     sure, unsure = (Retriever(retriever.index, by_words).search(q).confidence for q in ("la farine du pain", "zyzzyva quokka"))
     assert sure is not None
     assert unsure is not None
