@@ -157,21 +157,34 @@ QUICK = {
 MEASUREMENTS = sorted(get_command(bench).commands)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType]
 
 
-@pytest.mark.parametrize("name", MEASUREMENTS)
-def test_every_measurement_prints_one_json_object(demo: str, name: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "bench", name, "--json", *QUICK.get(name, [])],
+def _bench(name: str, *options: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "bench", name, "--json", *options],
         cwd=ROOT,
         env=_environment() | {"LEXGRAPH_HOME": str(ROOT / "lexgraph-data")},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+@pytest.mark.parametrize("name", MEASUREMENTS)
+def test_every_measurement_prints_one_json_object(demo: str, name: str) -> None:
+    done = _bench(name, *QUICK.get(name, []))
     if done.returncode == ServerMissing.exit_code and os.environ.get("CI") != "true":
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
     assert all(isinstance(value, int | float) for value in figures.values())
+
+
+def test_two_checkouts_are_held_side_by_side(demo: str) -> None:
+    done = _bench("api", "--beside", str(ROOT), "--quick", "--rounds", "2")
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert figures["errors"] == 0, "the same checkout twice: both give pages of ten hits"
+    assert 0 < figures["ratio_least"] <= figures["ratio"]
+    assert min(figures["rps_32"], figures["rps_32_before"], figures["processor_ms"], figures["processor_ms_before"]) > 0
 
 
 def test_a_second_demo_changes_nothing(demo: str) -> None:

@@ -1,10 +1,11 @@
 """The weights of the fusion and of the pooling: those that were measured to be best, and a search for others.
 
 The weights below were chosen once, over titles and whole training questions of both splits (service-public.fr, the four codes),
-each asked of a model that had been trained on four fifths of the others. Chosen so on four fifths and measured on the last, such
-weights are better than those that development questions choose for each split, in points with paired 95 % intervals, R@100, R@500,
-MAP: by dossier +1.3 [-0.3, 2.7], +2.0 [0.8, 3.4] and +1.2 [0.4, 2.0], on titles +1.4, +2.6 and +2.0; on the random split +0.3
-[-0.4, 1.1], 0.0 [-0.6, 0.7] and -0.6 [-1.4, 0.1], on titles +0.6, +0.2 and +0.2. One choice serves both splits.
+each asked of a model that had been trained on four fifths of the others. Chosen so on four fifths and measured on the last,
+such weights are better than those that development questions choose for each split, in points with paired 95 % intervals,
+R@100, R@500, MAP: by dossier +1.3 [-0.3, 2.7], +2.0 [0.8, 3.4] and +1.2 [0.4, 2.0], on titles +1.4, +2.6 and +2.0; on the
+random split +0.3 [-0.4, 1.1], 0.0 [-0.6, 0.7] and -0.6 [-1.4, 0.1], on titles +0.6, +0.2 and +0.2. One choice serves both
+splits.
 """
 
 from collections.abc import Mapping, Sequence
