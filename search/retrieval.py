@@ -19,7 +19,7 @@ from search.query.understanding import Understanding, Understood
 from search.ranking.candidates import Asked, CandidateFeatures
 from search.ranking.feedback import WEIGHT as FEEDBACK
 from search.ranking.feedback import likeness
-from search.ranking.fusion import DEPTH, emphasis, reordered, top, weighted
+from search.ranking.fusion import DEPTH, HEAD, emphasis, reordered, top, weighted
 from search.ranking.hits import Hit, Hits, Ranking, RankingList, Scores, citation_list
 from search.ranking.leading import leading
 from search.ranking.rankers import TEXT, VECTORS, ArticleWords, Authority, Query, Ranker, Vectors, Votes, Words, gather
@@ -36,8 +36,6 @@ LOST: Mapping[str, str] = {TEXT: "the text index", VECTORS: "the vector search"}
 """What an answer can lack, in words, by its name."""
 LEXICAL_WEIGHTS: Mapping[str, float] = {"bm25": 1.0, "section": 1.0}
 """Fusion where no model is active."""
-HEAD = 100
-"""Articles that what follows puts into another order: which they are, the weights decide that were tuned for recall."""
 FIRST_BY_WORDS = 0.25
 """Weight of `search.ranking.fusion.emphasis` of the lists of words, shared by the words of the query: the fewer they are, the
 more it says to be first by them. Over titles and whole questions of development (both splits), MAP is 41.4, MRR@10 53.7 and

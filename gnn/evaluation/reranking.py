@@ -18,6 +18,7 @@ from search.arrays import Positions
 from search.evaluation import UNRANKED, Measured, Ranks, measures_of, with_intervals
 from search.questions import TITLE, WITH_DESCRIPTION
 from search.ranking.candidates import FEATURES
+from search.ranking.reranker import Reranker
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,10 @@ def _reranked(examples: Sequence[Example], recipe: Recipe, threads: int) -> list
     ranks: dict[int, Ranks] = {}
     for fold in sorted({example.fold for example in examples}):
         trees = fit_trees([example for example in examples if example.fold != fold], FEATURES, recipe.rerank, threads=threads)
+        reranker = Reranker(trees, recipe.rerank.share)
         for n, example in enumerate(examples):
             if example.fold == fold:
-                rows = example.candidates.rows
-                order = np.argsort(-(recipe.rerank.share * rows[:, 0] + trees(rows)), kind="stable")
+                order = reranker.order(example.candidates.rows)
                 ranks[n] = _ranks(example.candidates.positions[order], example.relevant)
     return [ranks[n] for n in range(len(examples))]
 

@@ -8,6 +8,8 @@ from search.arrays import Positions, Scores
 
 DEPTH = 1000
 """Length of the head of a list that its mean and spread are taken over."""
+HEAD = 100
+"""Articles that stand first: which they are is chosen for recall, and then their order for what is read first."""
 _SAMPLE, _SPARE = 2048, 16
 
 

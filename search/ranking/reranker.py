@@ -6,8 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from search.arrays import Positions, Scores
+from search.ranking.fusion import HEAD
 from search.ranking.trees import Rows, Trees
 
+IN_HEAD = 0.25
+"""Share of what the trees add in the order of the head. They bring what answers among the first hundred; the order there has
+words and headings behind it that they do not know."""
 _REASONS = 3
 """Features that are named as the reasons of a move."""
 
@@ -57,6 +61,8 @@ class Reranked:
 class Reranker:
     """Trees over the features of candidates; what they give is added to a share of the score so far.
 
+    So the first `HEAD` are chosen. Among these, what the trees give counts less (`IN_HEAD`).
+
     Attributes:
         trees: those that were learnt; none of them leaves the order as it is.
         share: weight of the score so far, which is the first feature.
@@ -76,11 +82,26 @@ class Reranker:
         Raises:
             LexgraphError: a feature is missing, or no finite number.
         """
-        rows, positions = candidates.rows, candidates.positions
-        learnt = self.trees(rows)
-        order = np.lexsort((-(self.share * rows[:, 0] + learnt), ~stays))
+        positions, order = candidates.positions, self.order(candidates.rows, stays)
         reordered = scores.copy()
         reordered[positions[order]] = scores[positions]
         after = np.empty(len(order), np.intp)
         after[order] = np.arange(len(order))
         return reordered, Reranked(candidates, after, self.trees)
+
+    def order(self, rows: Rows, stays: npt.NDArray[np.bool_] | None = None) -> Positions:
+        """Return the places so far of candidates in their new order.
+
+        Args:
+            rows: float64[candidates, features].
+            stays: as in a call; unless given, none.
+
+        Raises:
+            LexgraphError: a feature is missing, or no finite number.
+        """
+        before, learnt = self.share * rows[:, 0], self.trees(rows)
+        moves = np.ones(len(rows), bool) if stays is None else ~stays
+        order = np.lexsort((-(before + learnt), moves))
+        head = order[:HEAD]
+        order[:HEAD] = head[np.lexsort((-(before + IN_HEAD * learnt)[head], moves[head]))]
+        return order

@@ -29,8 +29,8 @@ from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.read import read_corpus
 from search.modes import Mode
 from search.questions import TITLE, WITH_DESCRIPTION, query_text
-from search.ranking.fusion import top
-from search.retrieval import DEEPEST, HEAD, Retriever
+from search.ranking.fusion import HEAD, top
+from search.retrieval import DEEPEST, Retriever
 from search.text import elasticsearch_build, elasticsearch_documents
 from search.text.elasticsearch import ElasticLexical, ElasticText
 from search.text.elasticsearch_build import Changes, Loaded, load_law
