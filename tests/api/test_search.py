@@ -69,7 +69,7 @@ def test_every_mode_finds_the_article_with_the_words_of_the_question(model_clien
     assert page["edges"][0]["node"]["id"] == f"{MILLERS_ID}/L2"
     assert page["model"] == "words-1"
     lists = {place["list"] for place in page["edges"][0]["places"]}
-    assert lists == {"HYBRID": {"vector", "bm25", "section"}}.get(mode, {mode.lower()})
+    assert lists == {"HYBRID": {"vector", "bm25", "section", "feedback"}}.get(mode, {mode.lower()})
 
 
 @pytest.mark.parametrize("mode", ["VECTOR", "HIERARCHICAL"])
