@@ -114,7 +114,7 @@ class RerankOptions(_Part):
     rounds: int = Field(0, ge=0, description="Trees; 0: no reranker.")
     leaves: int = Field(15, ge=2, le=16, description="Leaves of a tree.")
     learning_rate: float = Field(0.05, gt=0)
-    share: float = Field(0.27, ge=0, description="Weight of the score so far, which the trees add to.")
+    share: float = Field(0.15, ge=0, description="Weight of the score so far, which the trees add to.")
     truncation: int = Field(100, ge=1, description="Places whose order counts.")
     depth: int = Field(400, ge=2, description="Candidates of a question that are learnt from.")
     least_in_leaf: int = Field(400, ge=1, description="Fewest candidates in a leaf.")
