@@ -1,5 +1,6 @@
 """The reading of a query before it is searched: articles that it names, also in vain, and its words as they are meant."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +22,8 @@ MOST_NAMED = 1000
 """Articles that one query can name: no page reaches further."""
 _HOME = "fr"
 """The jurisdiction whose acts a query is taken to name where the law at hand has it."""
+_HOW_LONG = re.compile(r"\bcombien\s+de\s+temps\b", re.IGNORECASE)
+"""It asks for a duration, of whatever the other words name; ranked by, it finds the articles on working time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +235,10 @@ class Understanding:
         for one in without:
             ranked[one.start : one.end] = [" ", *[""] * (one.end - one.start - 1)]
         corrected = "".join(meant)
-        return " ".join("".join(ranked).split()).strip(" ,;?"), corrected if corrected != query else None
+        words = "".join(ranked)
+        asked_of = _HOW_LONG.sub(" ", words)
+        words = asked_of if query_tokens(asked_of, self._languages) else words
+        return " ".join(words.split()).strip(" ,;?"), corrected if corrected != query else None
 
     @staticmethod
     def _free(query: str, cited: Sequence[Cited]) -> Iterator[tuple[int, int]]:

@@ -80,3 +80,19 @@ def test_signs_and_small_words_have_no_answer_by_vectors_either(retriever: Retri
 def test_english_is_not_taken_for_misspelt_french(understanding: Understanding) -> None:
     assert understanding.understand("harsèlement moral").corrected == "harcèlement moral"
     assert understanding.understand("the harsèlement moral").corrected is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "ranked_by"),
+    [
+        ("Combien de temps dure le congé parental ?", "dure le congé parental"),
+        ("congé parental : combien  de temps", "congé parental :"),
+        ("Combien de temps ?", "Combien de temps"),
+    ],
+)
+def test_asking_how_long_is_not_asking_for_the_law_on_working_time(
+    understanding: Understanding, asked: str, ranked_by: str
+) -> None:
+    understood = understanding.understand(asked)
+    assert understood.words == ranked_by
+    assert understood.corrected is None
