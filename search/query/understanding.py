@@ -237,7 +237,8 @@ class Understanding:
         corrected = "".join(meant)
         words = "".join(ranked)
         asked_of = _HOW_LONG.sub(" ", words)
-        words = asked_of if query_tokens(asked_of, self._languages) else words
+        if asked_of != words and query_tokens(asked_of, self._languages):
+            words = asked_of
         return " ".join(words.split()).strip(" ,;?"), corrected if corrected != query else None
 
     @staticmethod
