@@ -1,7 +1,6 @@
 """A page of ten hits: as a Python call, over GraphQL, and from a bare handler that returns the same JSON; then under load.
 
-Needs a trained model: ``make demo`` first. Servers are processes of their own, started as a user starts them; the clients
-share this one.
+Needs a trained model: ``make demo`` first. Servers are processes of their own, started as a user starts them.
 """
 
 import http.client
@@ -11,10 +10,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import count
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bench.load import Service, load
 from bench.reporting import Figures
 from bench.serve import QUERY
 from cli.hits import described_hits
@@ -38,9 +36,7 @@ from search.modes import Mode
 from search.retrieval import Retriever
 
 ROOT = Path(__file__).resolve().parent.parent
-CLIENTS = 32
 ROUNDS = 150
-_LOOK_S = 0.05
 EXPLAINED = {
     "python_ms": "the page as a dict by a Python call, median",
     "graphql_ms": "the page over HTTP, one client on a kept connection, median",
@@ -81,14 +77,6 @@ class Client:
         return body
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
-    """A server that answers, and the number of its process."""
-
-    address: str
-    pid: int
-
-
 def measure(*, seconds: float = 10) -> Figures:
     """Measure; ``seconds`` is how long each load lasts."""
     asked = titles()
@@ -97,14 +85,14 @@ def measure(*, seconds: float = 10) -> Figures:
         client = Client(service.address)
         page = client.ask(asked[0])
         figures["graphql_ms"] = _median_ms(lambda i: client.ask(asked[i % len(asked)]))
-        rps, errors, healthz = load(service.address, seconds, asked)
+        one = load(service, cycle(asked), seconds)
     with _bare(page) as service:
         bare = Client(service.address)
         figures["bare_ms"] = _median_ms(lambda i: bare.get("/"))
     with serving("--processes", "2") as service:
-        rps_2, errors_2, _ = load(service.address, seconds, asked)
-    figures |= {"rps_32": rps, "rps_32_workers2": rps_2}
-    figures |= {"healthz_p99_ms_under_load": float(np.percentile(healthz, 99)), "errors": errors + errors_2}
+        two = load(service, cycle(asked), seconds)
+    figures |= {"rps_32": one.pages, "rps_32_workers2": two.pages}
+    figures |= {"healthz_p99_ms_under_load": float(np.percentile(one.healthz_ms, 99)), "errors": one.errors + two.errors}
     return Figures("API", figures, EXPLAINED)
 
 
@@ -115,36 +103,6 @@ def titles() -> list[str]:
     if not titles:
         raise NotReady("no questions in the graph: run `make demo` first")
     return titles
-
-
-def load(address: str, seconds: float, asked: Sequence[str]) -> tuple[float, int, Sequence[float]]:
-    """Ask with 32 clients for a while: answers a second, errors, and milliseconds that ``/healthz`` took beside them."""
-    until = time.perf_counter() + seconds
-    rounds = count()
-
-    def ask_on(_: int) -> tuple[int, int]:
-        client, answered, errors = Client(address), 0, 0
-        while time.perf_counter() < until:
-            try:
-                client.ask(asked[next(rounds) % len(asked)])
-                answered += 1
-            except (OSError, http.client.HTTPException, NotReady):
-                client, errors = Client(address), errors + 1
-        return answered, errors
-
-    def look_on() -> list[float]:
-        client, times = Client(address), []
-        while time.perf_counter() < until:
-            began = time.perf_counter()
-            client.get("/healthz")
-            times.append(1000 * (time.perf_counter() - began))
-            time.sleep(_LOOK_S)
-        return times
-
-    with ThreadPoolExecutor(CLIENTS + 1) as threads:
-        looking = threads.submit(look_on)
-        counts = list(threads.map(ask_on, range(CLIENTS)))
-        return sum(n for n, _ in counts) / seconds, sum(n for _, n in counts), looking.result()
 
 
 def _of_calls(asked: Sequence[str]) -> float:
