@@ -15,6 +15,7 @@ from schema.errors import BadQuery
 
 if TYPE_CHECKING:
     from gnn.comparison.tables import RecipeTable
+    from gnn.recipe import Recipe
 
 app = typer.Typer()
 
@@ -41,6 +42,9 @@ def compare(  # noqa: PLR0913 (options)
         Path | None, typer.Option(help="Compare on COLIEE Task 3 instead: folder of the code and of the questions of each year.")
     ] = None,
     test: Annotated[str, typer.Option(help="With --coliee: year to test, as R05; those before it train.")] = "",
+    cross_fitted: Annotated[
+        bool, typer.Option("--cross-fitted", help="Compare what rerankers add, on training and test questions.")
+    ] = False,
 ) -> None:
     """Compare recipes on questions with known answers.
 
@@ -48,8 +52,13 @@ def compare(  # noqa: PLR0913 (options)
     interrupted goes on.
 
     With --coliee, sets of articles in answer to the questions of one year: precision, recall and F2.
+
+    With --cross-fitted, what the rerankers of recipes add: each fifth of the training and test questions is asked of models
+    that learnt from the others.
     """
-    if coliee is None:
+    if cross_fitted:
+        compare_cross_fitted(Home.of(context), recipes, questions, only, out, as_json=json_)
+    elif coliee is None:
         tables = compared(Home.of(context), recipes, questions, split, only, Trainings(seeds, against))
         show_recipe_tables(tables, as_json=json_)
         write_page(out, lambda command: page_of(tables, command))
@@ -78,16 +87,22 @@ def compared(
     from gnn.comparison.tables import Plan, compare_recipes
 
     entries = [entry(name, lambda of: home.recipe(of).model_copy(update={"questions": questions})) for name in names]
-    common = [split for split in entries[0].recipe.splits if all(split in one.recipe.splits for one in entries)]
-    splits = [split for split in common if only in ("", split)]
-    if not common:
-        raise BadQuery(f"{', '.join(names)}: these recipes have no split of the questions in common")
-    if not splits:
-        raise BadQuery(f"no split {only!r} of the questions; there are: {', '.join(common)}")
+    splits = _splits([one.recipe for one in entries], only)
     with home.graph() as graph:
         more = {source for one in entries for source in one.recipe.more_questions}
         workspace = home.shared_workspace(graph, questions, more)
         return list(compare_recipes(workspace, Plan(entries, splits, trainings.seeds, part, trainings.against), questions))
+
+
+def _splits(recipes: "Sequence[Recipe]", only: str) -> list[str]:
+    """Return the splits that recipes have in common, or one only."""
+    common = [split for split in recipes[0].splits if all(split in one.splits for one in recipes)]
+    splits = [split for split in common if only in ("", split)]
+    if not common:
+        raise BadQuery(f"{', '.join(one.name for one in recipes)}: these recipes have no split of the questions in common")
+    if not splits:
+        raise BadQuery(f"no split {only!r} of the questions; there are: {', '.join(common)}")
+    return splits
 
 
 def page_of(tables: "Sequence[RecipeTable]", command: str) -> str:
@@ -117,6 +132,21 @@ def compare_on_coliee(
     from gnn.comparison.coliee import coliee_page
 
     write_page(out, lambda command: coliee_page(table, command))
+
+
+def compare_cross_fitted(
+    home: Home, recipes: Sequence[str], questions: str, only: str, out: Path | None, *, as_json: bool
+) -> None:
+    """Print what the rerankers of recipes add by cross-fitting, and write it where a file is named."""
+    from cli.cross_fitted import cross_fitted, show_cross_fitted
+
+    named = [home.recipe(name).model_copy(update={"questions": questions}) for name in dict.fromkeys(recipes)]
+    tables = cross_fitted(home, named, _splits(named, only))
+    show_cross_fitted(tables, as_json=as_json)
+
+    from gnn.comparison.cross_fitted import cross_fitted_page
+
+    write_page(out, lambda command: cross_fitted_page(tables, named, command))
 
 
 def show_recipe_tables(tables: "Sequence[RecipeTable]", *, as_json: bool = False) -> None:

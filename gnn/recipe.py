@@ -14,6 +14,7 @@ FORMAT = 4
 """Raised when the code, or a default, trains the same recipe to another model, so that models are trained anew."""
 
 Split = Literal["random", "by-dossier"]
+LayerKind = Literal["gatv2", "gat", "gcn", "graphsage", "k-gnn"]
 READERS = ("cross-encoder", "drmm", "pacrr")
 """Methods that rerank the first answers of another recipe by reading them (`gnn.reading`)."""
 
@@ -50,8 +51,9 @@ class DocumentOptions(_Part):
     section_mean: bool = Field(False, description="Add the fixed mean of the articles of the parent section.")
     section_share: float = Field(0.7, description="Weight of that mean to begin with; it is learned.")
     rank: int = Field(64, ge=1, description="Rank of the learned linear map.")
-    layers: int = Field(0, ge=0, description="GATv2 layers over the tree and the citations; 0: none.")
-    hidden: int = Field(128, ge=4, description="Width of the GATv2 layers.")
+    layers: int = Field(0, ge=0, description="Layers over the tree and the citations; 0: none.")
+    layer: LayerKind = Field("gatv2", description="Their kind; all but attention are blind to the kinds of edges.")
+    hidden: int = Field(128, ge=4, description="Width of the layers.")
     heads: int = Field(4, ge=1, description="Attention heads of a layer; they share its width.")
     edges: tuple[Literal["contains", "cites", "next"], ...] = Field(
         ("contains", "cites"), min_length=1, description="Edges, both ways; next: reading order."

@@ -1,8 +1,8 @@
 """The trained document tower in NumPy, for articles that came after the training: no torch where law is indexed.
 
 The same function as `gnn.model.two_towers.DocumentTower` in evaluation: a low-rank map over the features and the section mean,
-and GATv2 layers over the subgraph (Brody et al., "How Attentive are Graph Attention Networks?", ICLR 2022, eq. 7).
-Attention is inductive: it needs the features of a new node and of its neighbours, and no parameter of its own.
+and layers over the subgraph (`gnn.model.graph_layers_numpy`). They are inductive: they need the features of a new node and of its
+neighbours, and no parameter of its own.
 """
 
 from collections.abc import Mapping
@@ -11,12 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
+from gnn.model.graph_layers_numpy import layer_output
 from search.arrays import Matrix, unit
 
 FOLDER = "document"
-_SLOPE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,37 +36,20 @@ class DocumentWeights:
         base: Matrix = (x + p["share"] * s).astype(np.float32) if "share" in p else x
         out: Matrix = np.asarray(base + (base @ p["down.weight"].T) @ p["up.weight"].T, np.float32)
         if "attention.enter.weight" in p:
-            out = (out + self._attention(unit(base), edges, kinds)).astype(np.float32)
+            out = (out + self._of_graph(unit(base), edges, kinds)).astype(np.float32)
         return unit(out)
 
-    def _attention(self, x: Matrix, edges: npt.NDArray[np.int64], kinds: npt.NDArray[np.int64]) -> Matrix:
+    def _of_graph(self, x: Matrix, edges: npt.NDArray[np.int64], kinds: npt.NDArray[np.int64]) -> Matrix:
         p = self.parameters
         h = _gelu(x @ p["attention.enter.weight"].T + p["attention.enter.bias"])
         layer = 0
-        while f"attention.layers.{layer}.att" in p:
-            h = _gelu(self._layer(f"attention.layers.{layer}.", h, edges, kinds))
+        while own := self._below(f"attention.layers.{layer}."):
+            h = _gelu(layer_output(own, h, edges, kinds, self.heads))
             layer += 1
         return h @ p["attention.leave.weight"].T
 
-    def _layer(self, name: str, h: Matrix, edges: npt.NDArray[np.int64], kinds: npt.NDArray[np.int64]) -> Matrix:
-        p = self.parameters
-        nodes, (tail, head) = len(h), edges
-        left = h @ p[name + "lin_l.weight"].T + p[name + "lin_l.bias"]
-        right = h @ p[name + "lin_r.weight"].T + p[name + "lin_r.bias"]
-        inner = right[head] + left[tail] + p[name + "lin_edge.weight"].T[kinds]
-        inner = np.where(inner > 0, inner, np.float32(_SLOPE) * inner)
-        width = left.shape[1] // self.heads
-        out = np.empty_like(left)
-        for number in range(self.heads):
-            part = slice(number * width, (number + 1) * width)
-            logits = inner[:, part] @ p[name + "att"].reshape(self.heads, width)[number]
-            highest = np.full(nodes, -np.inf, np.float32)
-            np.maximum.at(highest, head, logits)
-            weight = np.exp(logits - highest[head])
-            total = np.bincount(head, weight, nodes).astype(np.float32)
-            share = sparse.csr_array((weight / (total[head] + np.float32(1e-16)), (head, tail)), shape=(nodes, nodes))
-            out[:, part] = share @ left[:, part]
-        return np.asarray(out + h @ p[name + "res.weight"].T + p[name + "bias"], np.float32)
+    def _below(self, prefix: str) -> dict[str, Matrix]:
+        return {name.removeprefix(prefix): value for name, value in self.parameters.items() if name.startswith(prefix)}
 
     def save(self, folder: Path) -> None:
         """Write every parameter into a folder, the same bytes for the same weights."""

@@ -1,51 +1,25 @@
 """The two towers: articles and sections, enriched over the tree of the law, and queries.
 
 Articles: ``d = unit(x + w·s + V U (x + w·s) + g·W h)`` with x the encoder's features, s the fixed mean of the parent
-section, V U a map of low rank, and h the node states of GATv2 layers over sections and articles. Queries:
+section, V U a map of low rank, and h the node states of graph layers (GATv2) over sections and articles. Queries:
 ``q = unit(y + W₂ gelu(W₁ y))``. The score of an article is ``τ·cos(q, d) + b``, with a learned inverse
 temperature τ and a learned bias b of each article.
 """
 
-import warnings
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from gnn.model.subgraph import EDGE_KINDS, SubgraphEdges, attribute_width
+from gnn.model.graph_layers import graph_layer
+from gnn.model.subgraph import attribute_width
 from gnn.recipe import DocumentOptions, QueryOptions
-
-if TYPE_CHECKING:
-    from torch_geometric.data import Data
-    from torch_geometric.nn import GATv2Conv
-
-
-def subgraph_data(edges: SubgraphEdges, features: Tensor, width: int = len(EDGE_KINDS)) -> "Data":
-    """Return the subgraph for PyTorch Geometric: x float32[n + m, d], edge_index int64[2, e], edge_attr float32[e, width]."""
-    one_hot = functional.one_hot(torch.from_numpy(edges.kinds), width).float()
-    data, _ = _geometric()
-    return data(x=features, edge_index=torch.from_numpy(edges.edges), edge_attr=one_hot)
-
-
-def attention_layer(width: int, heads: int, kinds: int, *, add_self_loops: bool) -> nn.Module:
-    """Return a residual layer of GATv2 that is as wide as what it is given, over edges of so many kinds."""
-    _, layer = _geometric()
-    return layer(width, width // heads, heads, edge_dim=kinds, add_self_loops=add_self_loops, residual=True)
-
-
-def _geometric() -> "tuple[type[Data], type[GATv2Conv]]":
-    """Return what is used of PyTorch Geometric. It takes seconds to import, and recipes without attention do without it."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "`torch.jit", FutureWarning)  # of its own use of what torch has deprecated
-        from torch_geometric.data import Data
-        from torch_geometric.nn import GATv2Conv
-    return Data, GATv2Conv
 
 
 class TreeAttention(nn.Module):
-    """GATv2 layers over the subgraph, each residual (Brody et al., ICLR 2022; as used in Louis et al., EACL 2023).
+    """Layers over the subgraph, each residual: GATv2 unless the options say otherwise (Louis et al., EACL 2023, section 3.2).
 
     Shapes:
         x: float32[nodes, d]; edge_index: int64[2, e]; edge_attr: float32[e, kinds]; out: float32[nodes, d].
@@ -57,7 +31,7 @@ class TreeAttention(nn.Module):
         self.enter = nn.Linear(dimensions, options.hidden)
         width = attribute_width(options.edges, options.question_nodes)
         self.layers = nn.ModuleList(
-            attention_layer(options.hidden, options.heads, width, add_self_loops=False) for _ in range(options.layers)
+            graph_layer(options.layer, options.hidden, options.heads, width) for _ in range(options.layers)
         )
         self.leave = nn.Linear(options.hidden, dimensions, bias=False)
         nn.init.zeros_(self.leave.weight)  # training starts from the model without attention

@@ -16,14 +16,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from gnn.model.graph_layers import graph_layer
 from gnn.model.subgraph import READING_KINDS, SubgraphEdges, shuffled
-from gnn.model.two_towers import attention_layer
 from gnn.recipe import GraphRerankOptions
 from gnn.training.lambdamart import Example
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting
 from search.arrays import Positions, Scores
-from search.ranking.reranker import Candidates
+from search.ranking.reranker import Candidates, new_order
 from search.ranking.trees import Rows
 
 _LEVELS = 2
@@ -91,7 +91,7 @@ class CandidateNetwork(nn.Module):
         self.section = nn.Parameter(torch.zeros(options.hidden))
         width, heads = options.hidden, options.heads
         self.layers = nn.ModuleList(
-            attention_layer(width, heads, len(READING_KINDS), add_self_loops=True) for _ in range(options.layers)
+            graph_layer("gatv2", width, heads, len(READING_KINDS), add_self_loops=True) for _ in range(options.layers)
         )
         self.leave = nn.Linear(options.hidden, 1)
         nn.init.zeros_(self.leave.weight)
@@ -123,21 +123,30 @@ class GraphReranker:
         """Number of parameters."""
         return sum(parameter.numel() for parameter in self.network.parameters())
 
-    def learnt(self, candidates: Candidates) -> Tensor:
-        """Return float32[c]: scores of the first c candidates, of which there are at most ``options.depth``."""
+    def learnt(self, candidates: Candidates) -> tuple[Tensor, Tensor]:
+        """Return float32[c], the share of the score so far, and float32[c], what is added to it, of the first c candidates.
+
+        There are at most ``options.depth`` of them.
+        """
         rows, positions = candidates.rows[: self.options.depth], candidates.positions[: self.options.depth]
         scaled = torch.from_numpy(((rows - self.means) / self.deviations).astype(np.float32))
         before = torch.from_numpy(rows[:, 0].astype(np.float32))
-        return self.options.share * before + self.network(scaled, self.subgraphs.of(positions))
+        return self.options.share * before, self.network(scaled, self.subgraphs.of(positions))
 
     @torch.inference_mode()
-    def reordered(self, scores: Scores, candidates: Candidates) -> Scores:
-        """Return float32[n]: scores with the first candidates in another order; which these are stays as it was."""
+    def order(self, candidates: Candidates) -> Positions:
+        """Return the places so far of candidates in their new order; which the first ones are stays as it was.
+
+        What was learnt counts less in the order of the head, as that of LambdaMART does (`search.ranking.reranker`).
+        """
         self.network.eval()
-        positions = candidates.positions[: self.options.depth]
-        order = np.argsort(-self.learnt(candidates).numpy(), kind="stable")
+        before, learnt = (part.double().numpy() for part in self.learnt(candidates))
+        return np.concatenate([new_order(before, learnt), np.arange(len(before), len(candidates.positions))])
+
+    def reordered(self, scores: Scores, candidates: Candidates) -> Scores:
+        """Return float32[n]: scores with the candidates in their new order."""
         result = scores.copy()
-        result[positions[order]] = scores[positions]
+        result[candidates.positions[self.order(candidates)]] = scores[candidates.positions]
         return result
 
 
@@ -181,5 +190,6 @@ def fit_graph_reranker(
 
 
 def _loss(reranker: GraphReranker, candidates: Candidates, relevant: npt.NDArray[np.bool_]) -> Tensor:
-    log_p = functional.log_softmax(reranker.learnt(candidates), -1)
+    before, learnt = reranker.learnt(candidates)
+    log_p = functional.log_softmax(before + learnt, -1)
     return -log_p[torch.from_numpy(relevant)].mean()

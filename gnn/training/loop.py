@@ -14,9 +14,10 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from gnn.encoders.features import Features
 from gnn.encoders.joined import TowerWeights
+from gnn.model.graph_layers import subgraph_data
 from gnn.model.subgraph import SubgraphEdges, attribute_width
 from gnn.model.trained import Epoch, State, Trained
-from gnn.model.two_towers import TwoTowers, subgraph_data
+from gnn.model.two_towers import TwoTowers
 from gnn.recipe import Recipe
 from gnn.training.curriculum import Curriculum, Places
 from gnn.training.distributed import Process, alone

@@ -184,15 +184,24 @@ class Trainer:
         self._states[recipe.key(), split] = trained.state
         return trained
 
-    def examples(self, recipe: Recipe, split: str, weights: Mapping[str, float], pooling: PoolingWeights) -> list[Example]:
-        """Return what a reranker learns from: training questions, each asked of a model that had not seen it.
+    def examples(
+        self,
+        recipe: Recipe,
+        split: str,
+        weights: Mapping[str, float],
+        pooling: PoolingWeights,
+        asked: Sequence[Question] | None = None,
+    ) -> list[Example]:
+        """Return what a reranker learns from: questions, each asked of a model that had not seen it.
 
         Args:
             weights, pooling: of the fusion that is reranked.
+            asked: the questions; unless given, those to train on.
         """
         workspace, features = self.workspace, self._features_of(recipe, split)
         first = sampled(recipe.other(recipe.training.start) if recipe.training.start else recipe, recipe.rerank.negatives)
-        training, development = (of_split(workspace.questions, split, part) for part in ("train", "development"))
+        development = of_split(workspace.questions, split, "development")
+        asked = of_split(workspace.questions, split, "train") if asked is None else asked
 
         def model_of(questions: Sequence[Question]) -> VectorModel:
             examples = Examples(workspace.corpus, features, self._edges(first), questions, development)
@@ -200,7 +209,7 @@ class Trainer:
             memory = _question_memory(workspace.corpus, features, trained, questions)
             return NewVersion("", first, features, trained, memory, weights, pooling).model()
 
-        return list(cross_fitted(workspace.index, training, split, model_of, progress=workspace.progress))
+        return list(cross_fitted(workspace.index, asked, split, model_of, progress=workspace.progress))
 
     def _edges(self, recipe: Recipe) -> SubgraphEdges:
         """Return the subgraph; where the graph is on a server, from there: by a projection of GDS, else by statements."""

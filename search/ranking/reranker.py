@@ -101,9 +101,18 @@ class Reranker:
         Raises:
             LexgraphError: a feature is missing, or no finite number.
         """
-        before, learnt = self.share * rows[:, 0], self.trees(rows)
-        moves = np.ones(len(rows), bool) if stays is None else ~stays
-        order = np.lexsort((-(before + learnt), moves))
-        head = order[:HEAD]
-        order[:HEAD] = head[np.lexsort((-(before + IN_HEAD * learnt)[head], moves[head]))]
-        return order
+        return new_order(self.share * rows[:, 0], self.trees(rows), stays)
+
+
+def new_order(before: Rows, learnt: Rows, stays: npt.NDArray[np.bool_] | None = None) -> Positions:
+    """Return the places so far of candidates in their new order: all that was learnt chooses the head, a share of it orders that.
+
+    Args:
+        before: floating[candidates], the share of the score so far; learnt: what is added to it.
+        stays: bool[candidates], those that stay before all others; unless given, none.
+    """
+    moves = np.ones(len(before), bool) if stays is None else ~stays
+    order = np.lexsort((-(before + learnt), moves))
+    head = order[:HEAD]
+    order[:HEAD] = head[np.lexsort((-(before + IN_HEAD * learnt)[head], moves[head]))]
+    return order

@@ -7,10 +7,9 @@ import pytest
 from gnn.recipe import Recipe, load_recipe
 
 KEYS = {
-    "best": "29ae29037c09",
-    "best-encoder": "58fabee884db",
-    "best-section-mean": "c3649aa0bc05",
-    "best-trained": "1651e2ac23dd",
+    "best": "fb0fd7e04e78",
+    "best-encoder": "e5f3ce58a3a0",
+    "best-trained": "0aadc41bb6d8",
     "encoder": "f079de308a69",
     "gatv2": "a481ab767896",
     "lambdamart": "4bc39a7b68be",

@@ -4,8 +4,9 @@ import json
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from gnn.model.document_tower_numpy import DocumentWeights
 from gnn.model.inductive import FEATURES, can_extend, embedded
 from gnn.model.subgraph import EDGE_KINDS
 from gnn.model.two_towers import DocumentTower
-from gnn.recipe import DocumentOptions
+from gnn.recipe import DocumentOptions, LayerKind
 from gnn.versions.active import active_id, active_model
 from gnn.versions.serving import is_ready
 from gnn.versions.shared_folder import model_folder
@@ -36,11 +37,13 @@ EDGES = "edges { node { id } places { list rank } }"
 SEARCH = f"query($q: String!) {{ search(query: $q, mode: VECTOR, first: 20) {{ model degraded {EDGES} }} }}"
 
 
-@pytest.mark.parametrize("layers", [0, 1, 3])
+@pytest.mark.parametrize(("layers", "layer"), [(0, "gatv2"), *product((1, 3), get_args(LayerKind))])
 @pytest.mark.parametrize("mean", [False, True])
-def test_numpy_computes_what_torch_does(layers: int, mean: bool) -> None:
+def test_numpy_computes_what_torch_does(layers: int, layer: str, mean: bool) -> None:
     torch.manual_seed(layers)
-    options = DocumentOptions.model_validate({"section_mean": mean, "rank": 5, "layers": layers, "hidden": 12, "heads": 3})
+    options = DocumentOptions.model_validate(
+        {"section_mean": mean, "rank": 5, "layers": layers, "layer": layer, "hidden": 12, "heads": 3}
+    )
     tower = DocumentTower(10, options, dropout=0.3).eval()
     with torch.no_grad():  # some start at zero, where nothing would be compared
         for parameter in tower.parameters():

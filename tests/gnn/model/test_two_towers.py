@@ -4,8 +4,9 @@ import numpy as np
 import torch
 
 from gnn.encoders.joined import TowerWeights
+from gnn.model.graph_layers import subgraph_data
 from gnn.model.subgraph import EDGE_KINDS, subgraph_edges
-from gnn.model.two_towers import DocumentTower, QueryTower, subgraph_data
+from gnn.model.two_towers import DocumentTower, QueryTower
 from gnn.recipe import DocumentOptions, QueryOptions
 from search.corpus.corpus import Corpus, CorpusText
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cypher.engines.ladybug import EmbeddedStore, open_graph
-from gnn.evaluation.reranking import measure_reranking
+from gnn.comparison.cross_fitted import cross_fitted_page, cross_fitted_tables
 from gnn.recipe import Recipe, RerankOptions
 from gnn.training.cross_fitting import FOLDS, cross_fitted, fold_of
 from gnn.training.train import train
@@ -18,7 +18,7 @@ from gnn.versions.active import active_id, active_model
 from gnn.versions.files import RERANKER
 from gnn.versions.shared_folder import model_folder
 from gnn.workspace import Workspace
-from schema.errors import NotReady, ServerUnavailable
+from schema.errors import BadQuery, ServerUnavailable
 from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
 from search.questions import TITLE, WITH_DESCRIPTION, of_split
@@ -71,20 +71,30 @@ def test_each_question_is_asked_of_a_model_that_was_not_trained_on_it(index: Tex
     assert all(np.isfinite(example.candidates.rows).all() for example in examples)
 
 
-def test_what_reranking_earns_is_measured_on_questions_that_it_had_not_seen(
+def test_what_rerankers_add_is_measured_on_questions_that_they_had_not_seen(
     trained_home: Path, index: TextIndex, questions: list[Question]
 ) -> None:
+    trees = reranking_recipe()
+    graph_reranker = small_recipe().model_copy(update={"name": "graph", "method": "graph-reranker", "rerank": trees.rerank})
+    other = trees.model_copy(update={"name": "other", "training": trees.training.model_copy(update={"epochs": 1})})
     with open_graph(trained_home) as graph:
         workspace = Workspace(EmbeddedStore(trained_home), graph, index, questions)
-        gains = list(measure_reranking(workspace, reranking_recipe()))
-        with pytest.raises(NotReady, match="has no reranker"):
-            next(measure_reranking(workspace, small_recipe()))
-    assert [(one.split, one.asked) for one in gains] == [("random", WITH_DESCRIPTION), ("random", TITLE)]
-    assert {one.questions for one in gains} == {len(of_split(questions, "random", "train"))}
-    for one in gains:
-        for name, gain in one.gain.items():
-            assert gain.low <= gain.mean <= gain.high
-            assert 0 <= one.before[name].mean + gain.mean <= 100
+        tables = list(cross_fitted_tables(workspace, [trees, graph_reranker], ("random",)))
+        with pytest.raises(BadQuery, match="has no reranker"):
+            next(cross_fitted_tables(workspace, [small_recipe()], ("random",)))
+        with pytest.raises(BadQuery, match="small and other rerank what different towers find"):
+            next(cross_fitted_tables(workspace, [trees, other], ("random",)))
+    assert [(one.split, one.asked) for one in tables] == [("random", WITH_DESCRIPTION), ("random", TITLE)]
+    asked = [question for part in ("train", "test") for question in of_split(questions, "random", part)]
+    for table in tables:
+        assert table.n == len(asked)
+        for gains in table.gains.values():
+            for name, gain in gains.items():
+                assert gain.low <= gain.mean <= gain.high
+                assert -1e-9 <= table.before[name].mean + gain.mean <= 100 + 1e-9
+    text = cross_fitted_page(tables, [trees, graph_reranker], "lexgraph compare small graph --cross-fitted")
+    assert f"| `first stage` | {tables[0].before['R@100'].mean:.1f} |" in text
+    assert text.count("| `graph` |") == len(tables)
 
 
 def test_questions_on_one_topic_are_in_one_part_where_the_split_keeps_topics_apart(
