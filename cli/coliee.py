@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
-from cli.output import say_json, show, warn
+from cli.output import say_json, warn
+from cli.tables import say_figures
 from cli.workspace import Home, law_of
 from schema.errors import MissingFile
 
@@ -68,9 +67,4 @@ def show_coliee(table: "ColieeTable", *, as_json: bool = False) -> None:
         say_json(table.as_json())
         return
     names, *rows = figures(table)
-    shown = Table(title=coliee_title(table), title_justify="left")
-    for name in names:
-        shown.add_column(name, justify="left" if name == "recipe" else "right", no_wrap=name == "recipe")
-    for row in rows:
-        shown.add_row(*row)
-    show(shown)
+    say_figures(coliee_title(table), names, rows)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
-from rich.table import Table
 
-from cli.output import say_json, show, warn
+from cli.output import say_json, warn
+from cli.tables import say_figures
 from cli.workspace import Home
 from schema.errors import BadQuery
 
@@ -157,10 +157,4 @@ def show_recipe_tables(tables: "Sequence[RecipeTable]", *, as_json: bool = False
         say_json([table.as_json() for table in tables])
         return
     for one in tables:
-        table = Table(title=title(one), title_justify="left")
-        table.add_column("recipe", no_wrap=True)
-        for name in columns(one):
-            table.add_column(name, justify="right")
-        for row in one.rows:
-            table.add_row(row.name, *cells(row))
-        show(table)
+        say_figures(title(one), ["recipe", *columns(one)], ([row.name, *cells(row)] for row in one.rows))

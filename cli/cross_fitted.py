@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
-from cli.output import say_json, show
+from cli.output import say_json
+from cli.tables import say_figures
 from cli.workspace import Home
 
 if TYPE_CHECKING:
@@ -30,9 +29,4 @@ def show_cross_fitted(tables: "Sequence[CrossFittedTable]", *, as_json: bool = F
         return
     for table in tables:
         names, *rows = figures(table)
-        shown = Table(title=cross_fitted_title(table), title_justify="left")
-        for name in names:
-            shown.add_column(name, justify="left" if name == "recipe" else "right", no_wrap=name == "recipe")
-        for row in rows:
-            shown.add_row(*row)
-        show(shown)
+        say_figures(cross_fitted_title(table), names, rows)

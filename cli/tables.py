@@ -39,6 +39,17 @@ def say_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object
     show(rows_table(title, columns, rows))
 
 
+def say_figures(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows of a name, which is not folded, and its figures."""
+    table = Table(title=title, title_justify="left")
+    table.add_column(columns[0], no_wrap=True)
+    for column in columns[1:]:
+        table.add_column(column, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    show(table)
+
+
 def _cell(value: object) -> Text:
     if isinstance(value, bool) or not isinstance(value, int | float):
         plain = "" if value is None else value if isinstance(value, str) else None
