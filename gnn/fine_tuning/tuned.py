@@ -2,35 +2,32 @@
 
 import hashlib
 import json
-import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import torch
 
-from gnn.encoders.features import FOLDER, Tuned
+from gnn.encoders.features import Tuned
 from gnn.encoders.tuned import LETTERS, TunedEncoder
+from gnn.fine_tuning.adaptation import adapted_body
 from gnn.fine_tuning.bi_encoder import BiEncoder, prepared
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
-from gnn.fine_tuning.body import load_body
+from gnn.fine_tuning.body import begin_from, load_body
 from gnn.fine_tuning.export import export_bi_encoder
 from gnn.fine_tuning.inlining import inlined
-from gnn.fine_tuning.loop import CHECKPOINT, CURVE, Run, tune
-from gnn.recipe import FORMAT, Recipe
+from gnn.fine_tuning.kept_run import BODY, Kept, keep_run, kept_folder, place_of, run_of
+from gnn.fine_tuning.loop import Run, TunedEpoch, tune
+from gnn.recipe import FORMAT, FineTuningOptions, Recipe
+from gnn.synthetic.questions import synthetic_questions
 from gnn.workspace import Workspace
-from runtime.atomic_folder import whole_folder
-from schema.errors import BadSetting, StorageFull
+from schema.errors import BadSetting
 from schema.filter import Filter
 from schema.records import Question
 from search.arrays import Positions
 from search.questions import of_split, positions_of, query_text
 from search.ranking.fusion import top
-
-RUNS = "fine-tuning"
-"""Folder of the home where trainings that are under way keep their checkpoints, and all of them their curves."""
-RUN_FILE, BODY = "run.json", "body"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +73,14 @@ def tuned_encoder(workspace: Workspace, recipe: Recipe, split: str, passages: Se
     """
     training, development = (of_split(workspace.questions, split, part) for part in ("train", "development"))
     wanted = _Wanted(recipe, split, _key(workspace, recipe, [*training, *development]))
-    folder = workspace.home / FOLDER / wanted.name
+    folder = kept_folder(workspace, wanted.name)
     texts = _with_citations(workspace, recipe, passages) if recipe.bi_encoder.inlined else passages
-    if not (folder / RUN_FILE).exists():
+    run = run_of(folder)
+    if run is None:
         if not training or not development:
             raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
-        _train(workspace, wanted, texts, (training, development))
-    run: dict[str, Any] = json.loads((folder / RUN_FILE).read_text("utf-8"))
-    return Tuned(TunedEncoder(folder, workspace.threads), texts, folder, run["seconds"], run["parameters"])
+        run = _train(workspace, wanted, texts, (training, development))
+    return Tuned(TunedEncoder(folder, workspace.threads), texts, folder, run.seconds, run.parameters)
 
 
 def _with_citations(workspace: Workspace, recipe: Recipe, passages: Sequence[str]) -> Sequence[str]:
@@ -98,35 +95,57 @@ def _with_citations(workspace: Workspace, recipe: Recipe, passages: Sequence[str
 def _key(workspace: Workspace, recipe: Recipe, questions: Sequence[Question]) -> str:
     """Return a digest of all that a bi-encoder is made from, and of nothing that is done with it later."""
     asked = [asdict(question) for question in sorted(questions, key=lambda question: question.id)]
-    parts = (recipe.fine_tuning, recipe.bi_encoder)
+    parts = [recipe.fine_tuning, recipe.bi_encoder]
+    # Younger than stored encoders, whose names stay valid: each counts where it is used.
+    parts += [recipe.adaptation] if recipe.adaptation.steps else []
+    parts += [recipe.synthetic] if recipe.synthetic.per_article else []
     made_from = [FORMAT, workspace.index.key, asked, [part.model_dump(mode="json") for part in parts]]
     return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:12]
 
 
 def _train(
     workspace: Workspace, wanted: _Wanted, texts: Sequence[str], questions: tuple[Sequence[Question], Sequence[Question]]
-) -> None:
+) -> Kept:
     recipe = wanted.recipe
     options = recipe.fine_tuning
-    read = [*texts, *(query_text(question) for part in questions for question in part)]
+    synthetic = _synthetic(workspace, recipe)
+    read = [*texts, *(query_text(question) for part in (*questions, synthetic) for question in part)]
+    body = load_body(options.body, read, layers=options.layers)
+    if recipe.adaptation.steps:
+        begin_from(body, adapted_body(workspace, recipe))
     torch.manual_seed(options.seed)  # of what is not there yet: the layers over passages
-    model = BiEncoder(prepared(load_body(options.body, read, layers=options.layers), options), recipe.bi_encoder)
-    task = BiEncoderTask(model, _pairs(workspace, recipe, texts, questions), recipe)
-    place = workspace.home / RUNS / wanted.name
-    curve = tune(task, Run(recipe.name, wanted.key, place, options, workspace.threads, workspace.progress))
-    workspace.check_lock()
-    folder = workspace.home / FOLDER / wanted.name
-    try:
-        with whole_folder(folder) as part:
-            export_bi_encoder(model, part)
-            model.body.save(part / BODY)
-            shutil.copyfile(place / CURVE, part / CURVE)
-            parameters = sum(parameter.numel() for parameter in model.parameters())
-            run = {"seconds": curve[-1].seconds, "parameters": parameters, "curve": [asdict(epoch) for epoch in curve]}
-            (part / RUN_FILE).write_text(json.dumps(run, indent=1), "utf-8")
-    except OSError as error:
-        raise StorageFull(f"{folder}: {error.strerror}; the last checkpoint stays") from None
-    (place / CHECKPOINT).unlink(missing_ok=True)
+    model = BiEncoder(prepared(body, options), recipe.bi_encoder)
+    seconds, curve = 0.0, list[TunedEpoch]()
+    for learnt, tuning, below in _stages(recipe, questions[0], synthetic):
+        task = BiEncoderTask(model, _pairs(workspace, recipe, texts, (learnt, questions[1])), recipe)
+        place = place_of(workspace, wanted.name) / below
+        curve = tune(task, Run(recipe.name, wanted.key, place, tuning, workspace.threads, workspace.progress))
+        seconds += curve[-1].seconds
+
+    def write(part: Path) -> int:
+        export_bi_encoder(model, part)
+        model.body.save(part / BODY)
+        return sum(parameter.numel() for parameter in model.parameters())
+
+    return keep_run(workspace, wanted.name, curve, seconds, write)
+
+
+def _synthetic(workspace: Workspace, recipe: Recipe) -> list[Question]:
+    """Return the synthetic questions of a recipe as questions to train on; none where it has none."""
+    if not recipe.synthetic.per_article:
+        return []
+    articles = workspace.corpus.articles
+    return [one.as_question(number, articles) for number, one in enumerate(synthetic_questions(workspace, recipe))]
+
+
+def _stages(
+    recipe: Recipe, training: Sequence[Question], synthetic: Sequence[Question]
+) -> Iterator[tuple[Sequence[Question], FineTuningOptions, str]]:
+    """Yield what is learnt from, how, and the folder of its checkpoint: synthetic questions before the real ones."""
+    options = recipe.fine_tuning
+    if synthetic:
+        yield synthetic, options.model_copy(update={"epochs": recipe.synthetic.epochs}), "synthetic"
+    yield training, options, "."
 
 
 def _pairs(

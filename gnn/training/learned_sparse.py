@@ -90,7 +90,7 @@ def learned_lexical(workspace: Workspace, recipe: Recipe, split: str) -> tuple[T
     The epoch with the best sum of R@100 and MAP on the development questions of the split is kept, by title and as a whole.
     """
     index, options = workspace.index, recipe.training
-    lexical = _embedded(workspace)
+    lexical = embedded_lexical(workspace)
     known = lexical.articles.words
     parts = {part: of_split(workspace.questions, split, part) for part in ("train", "development")}
     tokens = {
@@ -175,7 +175,7 @@ def _copied(model: nn.Module) -> Mapping[str, Tensor]:
     return {name: value.detach().clone() for name, value in model.state_dict().items()}
 
 
-def _embedded(workspace: Workspace) -> EmbeddedLexical:
+def embedded_lexical(workspace: Workspace) -> EmbeddedLexical:
     """Return BM25 on this machine; where the text index is on a server, made for this."""
     index, corpus, options = workspace.index, workspace.corpus, Bm25Options()
     if isinstance(index.lexical, EmbeddedLexical):

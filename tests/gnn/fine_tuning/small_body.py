@@ -15,12 +15,14 @@ from gnn.recipe import Recipe
 MARKS = ("[CLS]", "[SEP]", "[PAD]", "[UNK]")
 
 
-def write_small_body(folder: Path, texts: Sequence[str], hidden: int = 8, positions: int = 64) -> Path:
-    """Write it, its parameters drawn from a fixed seed."""
+def write_small_body(folder: Path, texts: Sequence[str], hidden: int = 8, positions: int = 64, *, masks: bool = False) -> Path:
+    """Write it, its parameters drawn from a fixed seed; its last piece is a mask, if so asked."""
     torch.manual_seed(3)
     split = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Punctuation()])
     words = sorted({word for text in texts for word, _ in split.pre_tokenize_str(text.lower())})
-    vocabulary = {word: place for place, word in enumerate([*MARKS, "query", "passage", ":", *words])}
+    vocabulary = {
+        word: place for place, word in enumerate([*MARKS, "query", "passage", ":", *words, *(["[MASK]"] if masks else [])])
+    }
     tokenizer = Tokenizer(WordLevel({word: place for place, word in enumerate(vocabulary)}, unk_token="[UNK]"))
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.Lowercase(), split
     config = BertConfig(
@@ -34,7 +36,8 @@ def write_small_body(folder: Path, texts: Sequence[str], hidden: int = 8, positi
         initializer_range=0.3,
     )
     model = BertModel(config, add_pooling_layer=False)
-    Body(model.eval(), tokenizer, 0, 1, 2, {"query": "query: ", "passage": "passage: "}).save(folder)
+    mask = len(vocabulary) - 1 if masks else -1
+    Body(model.eval(), tokenizer, 0, 1, 2, {"query": "query: ", "passage": "passage: "}, mask).save(folder)
     return folder
 
 

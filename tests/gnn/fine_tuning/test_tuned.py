@@ -19,8 +19,9 @@ from gnn.fine_tuning import bi_encoder_task
 from gnn.fine_tuning.bi_encoder import BiEncoder
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
 from gnn.fine_tuning.body import load_body
+from gnn.fine_tuning.kept_run import RUNS
 from gnn.fine_tuning.loop import CHECKPOINT, CURVE, Run, tune
-from gnn.fine_tuning.tuned import RUNS, tuned_encoder
+from gnn.fine_tuning.tuned import tuned_encoder
 from gnn.model.inductive import features_of_passages
 from gnn.model.trained import compared_by
 from gnn.recipe import Recipe, load_recipe

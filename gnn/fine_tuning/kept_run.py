@@ -1,0 +1,73 @@
+"""The folder that a training leaves under the features, with its curve, and nothing of its checkpoints."""
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from gnn.encoders.features import FOLDER
+from gnn.fine_tuning.loop import CHECKPOINT, CURVE, TunedEpoch
+from gnn.workspace import Workspace
+from runtime.atomic_folder import whole_folder
+from schema.errors import StorageFull
+
+RUNS = "fine-tuning"
+"""Folder of the home where trainings that are under way keep their checkpoints, and all of them their curves."""
+BODY = "body"
+_RUN_FILE = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The seconds of a training, and the number of parameters of what was trained."""
+
+    seconds: float
+    parameters: int
+
+
+def place_of(workspace: Workspace, name: str) -> Path:
+    """Return the folder where the training of a name keeps its checkpoint and its curve."""
+    return workspace.home / RUNS / name
+
+
+def kept_folder(workspace: Workspace, name: str) -> Path:
+    """Return the folder of what a training of a name made, or will make."""
+    return workspace.home / FOLDER / name
+
+
+def run_of(folder: Path) -> Kept | None:
+    """Return what is known of the training that filled a folder; None where it is not done."""
+    file = folder / _RUN_FILE
+    if not file.exists():
+        return None
+    run: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return Kept(run["seconds"], run["parameters"])
+
+
+def keep_run(workspace: Workspace, name: str, curve: Sequence[TunedEpoch], seconds: float, write: Callable[[Path], int]) -> Kept:
+    """Write what was trained, whole or not at all; its checkpoints go, its curves stay.
+
+    Args:
+        seconds: of the training.
+        write: writes it into a folder, and returns the number of its parameters.
+
+    Raises:
+        GraphBusy: the lock has gone to another job; nothing was written.
+        StorageFull: the disk is full; the last checkpoint stays.
+    """
+    workspace.check_lock()
+    folder, place = kept_folder(workspace, name), place_of(workspace, name)
+    try:
+        with whole_folder(folder) as part:
+            made = Kept(seconds, write(part))
+            shutil.copyfile(place / CURVE, part / CURVE)
+            (part / _RUN_FILE).write_text(
+                json.dumps({**asdict(made), "curve": [asdict(epoch) for epoch in curve]}, indent=1), "utf-8"
+            )
+    except OSError as error:
+        raise StorageFull(f"{folder}: {error.strerror}; the last checkpoint stays") from None
+    for checkpoint in place.rglob(CHECKPOINT):
+        checkpoint.unlink(missing_ok=True)
+    return made

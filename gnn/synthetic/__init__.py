@@ -1,0 +1,1 @@
+"""Questions that are made from the law."""
