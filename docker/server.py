@@ -158,14 +158,16 @@ class Server(ABC):
                 raise ServerFailed(f"{self.product} {why}; the end of {self.log}:\n{end}")
             time.sleep(0.2)
 
-    def stop(self) -> None:
-        """Let the server finish; kill it if it does not."""
+    def stop(self, seconds: float = STOP_SECONDS) -> bool:
+        """Let the server finish, and return true; kill it if it does not in so many seconds."""
         if process := self.process:
             process.send(signal.SIGTERM)
             process.send(signal.SIGCONT)
-            if not process.gone(STOP_SECONDS):
+            if not process.gone(seconds):
                 process.send(signal.SIGKILL)
                 process.gone(STOP_SECONDS)
+                return False
+        return True
 
     def kill(self) -> None:
         """End the server at once, as a crash would."""
