@@ -123,12 +123,13 @@ def neo4j(quick: Quick = False, json_: Json = False) -> None:
 @app.command()
 def scope(
     picture: Annotated[Path | None, typer.Option(help="Draw the curves into this file.")] = None,
+    quick: Quick = False,
     json_: Json = False,
 ) -> None:
     """Measure on the demo's home how well confidence tells questions that the law answers from others."""
     from bench.scope import measure
 
-    report(measure(picture), as_json=json_)
+    report(measure(picture, quick=quick), as_json=json_)
 
 
 @app.command()

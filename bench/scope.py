@@ -12,11 +12,13 @@ from runtime.progress import silent
 from schema.settings import load_settings
 
 
-def measure(picture: Path | None) -> Figures:
-    """Measure, and draw the curves where a picture is named."""
+def measure(picture: Path | None, *, quick: bool = False) -> Figures:
+    """Measure, and draw the curves where a picture is named; the first split alone, whose confidence is learnt, if quick."""
     settings = load_settings()
     home = Home(settings, silent)
     recipe = home.recipe(None)
+    if quick:
+        recipe = recipe.model_copy(update={"splits": recipe.splits[:1]})
     with home.graph() as graph:
         figures = list(measure_scope(home.workspace(graph, recipe), recipe))
     if picture is not None:

@@ -68,11 +68,15 @@ PRODUCTS = (NEO4J_2026, NEO4J_5, ELASTICSEARCH)
 
 
 @contextmanager
-def locked(file: Path) -> Generator[None]:
-    """Hold a lock on a file, which is made with the folders above it; a second process waits."""
+def locked(file: Path, *, waiting: bool = True) -> Generator[None]:
+    """Hold a lock on a file, which is made with the folders above it; a second process waits.
+
+    Raises:
+        BlockingIOError: another process holds it, and this one is not ``waiting``.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX if waiting else fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
 
 

@@ -152,6 +152,7 @@ QUICK = {
     "corpus": ["--quick"],
     "neo4j": ["--quick"],
     "scale": ["--quick"],
+    "scope": ["--quick"],
 }
 """Those that take long get little to do here: what is shown is that they work."""
 MEASUREMENTS = sorted(get_command(bench).commands)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType]

@@ -21,7 +21,7 @@ from tests.support.commands import Lexgraph, load_tiny_law, recipe_file
 from tests.support.servers import start_or_skip
 from tests.support.tiny_law import BAKERS_ID
 
-pytestmark = pytest.mark.servers  # of their own
+pytestmark = [pytest.mark.servers, pytest.mark.xdist_group("servers down")]  # of their own, started by one worker
 
 PATH = "ancestors { id ... on Section { number heading } ... on Act { title } }"
 HIT = f"id number heading text language status validFrom validTo {PATH}"

@@ -15,7 +15,7 @@ import pytest
 from docker import java, local_servers
 from docker.elasticsearch_server import ElasticsearchServer
 from docker.java import find_java
-from docker.maven import ELASTICSEARCH, NEO4J_5, NEO4J_2026, ServerFailed, ServerMissing, fetch
+from docker.maven import ELASTICSEARCH, NEO4J_5, NEO4J_2026, ServerFailed, ServerMissing, fetch, locked
 from docker.neo4j_server import Neo4jServer
 from docker.processes import Process
 from tests.support.disturbance import ROOT
@@ -179,6 +179,24 @@ def test_a_leftover_pid_of_another_process_is_left_alone(tmp_path: Path, strange
     assert server.running  # the same pid with the same birth is the server
     server.kill()
     assert not Process.of(stranger.pid).alive
+
+
+def test_a_start_does_without_an_archive_that_could_not_be_made_or_is_being_made(tmp_path: Path) -> None:
+    """The archive of classes saves work, and no start may fail for it."""
+    server, home = Neo4jServer(home=tmp_path / "home", short_lived=True), find_java_or_skip()
+    archive = tmp_path / f"classes-{java.java_version(home)}.jsa"
+    with locked(tmp_path / ".classes.lock"):
+        assert server._class_archive(tmp_path, home) == []
+    archive.touch()
+    assert server._class_archive(tmp_path, home) == []
+    archive.write_text("classes")
+    assert server._class_archive(tmp_path, home) == [f"-XX:SharedArchiveFile={archive}"]
+
+
+def find_java_or_skip() -> Path:
+    """The Java that runs Neo4j."""
+    need(NEO4J_2026)
+    return find_java(NEO4J_2026)
 
 
 def test_stop_without_a_start_does_nothing(tmp_path: Path) -> None:

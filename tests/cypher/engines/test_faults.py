@@ -29,7 +29,7 @@ from tests.support.disturbance import dump
 from tests.support.servers import start_or_skip
 from tests.support.tiny_law import BAKERS, BAKERS_ID, MILLERS_ID, article, bakers, code, link, millers, section, write_law
 
-pytestmark = pytest.mark.servers  # of their own
+pytestmark = [pytest.mark.servers, pytest.mark.xdist_group("faults")]  # of their own, started by one worker
 
 ARTICLES = 2500
 """More than one batch of the loader, so that a death between batches is one inside a transaction."""

@@ -47,13 +47,22 @@ def home(tmp_path: Path, tiny_home: Path) -> Path:
     return tmp_path / "home"
 
 
-@pytest.fixture
-def much_more(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def much_more(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A newer release of the bakers' code, three thousand articles longer."""
     words = "Le pain est cuit au four, sans être brûlé. " * 20
     root = bakers()
     root["children"].append(section(90, "Livre III", *(article(n, f"L{n}", f"<p>{words}{n}</p>") for n in range(5000, 8000))))
-    return write_law(tmp_path / "more", root)
+    return write_law(tmp_path_factory.mktemp("more"), root)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, tiny_home: Path, much_more: Path) -> tuple[int, str]:
+    """The size and the canonical dump of the graph with that release, written where nothing happened."""
+    home = tmp_path_factory.mktemp("undisturbed")
+    shutil.copy(tiny_home / GRAPH_FILE, home)
+    assert run_ingest(home, much_more) == (0, "")
+    return (home / GRAPH_FILE).stat().st_size, dump(home)
 
 
 def run_ingest(home: Path, sources: Path, limit: object = "none") -> tuple[int, str]:
@@ -64,21 +73,20 @@ def run_ingest(home: Path, sources: Path, limit: object = "none") -> tuple[int, 
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("file size limit")  # on one worker, which loads what is compared once
 @pytest.mark.parametrize("share", [0.001, 0.1, 0.3, 0.5, 0.8, 0.99])
 def test_a_file_size_limit_is_a_full_disk_and_the_old_graph_stays(
-    home: Path, much_more: Path, tmp_path: Path, share: float
+    home: Path, much_more: Path, undisturbed: tuple[int, str], share: float
 ) -> None:
     before = dump(home)
-    shutil.copytree(home, tmp_path / "undisturbed")
-    assert run_ingest(tmp_path / "undisturbed", much_more) == (0, "")
-    needed = (tmp_path / "undisturbed" / GRAPH_FILE).stat().st_size
+    needed, newer = undisturbed
     code, out = run_ingest(home, much_more, int(needed * share))
     assert out.startswith("StorageFull no space left")
     assert code == StorageFull.exit_code == 74
     assert sorted(path.name for path in home.iterdir()) == [GRAPH_FILE, "graph.lock"]
     assert dump(home) == before
     assert run_ingest(home, much_more) == (0, "")
-    assert dump(home) == dump(tmp_path / "undisturbed")
+    assert dump(home) == newer
 
 
 @contextmanager

