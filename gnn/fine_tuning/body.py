@@ -109,6 +109,9 @@ class Body:
         Raises:
             OSError: the disk is full.
         """
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()  # of its own, beside the one that a run has
         with whole_folder(folder) as part:
             self.model.save_pretrained(part)  # pyright: ignore
             self.tokenizer.save(str(part / TOKENIZER_FILE))

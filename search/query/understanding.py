@@ -14,6 +14,7 @@ from search.query.act_names import ActNames, nearest_said, resolve_value
 from search.query.article_numbers import ArticleNumbers
 from search.query.citation import ANY_ACT, Cited, cited_in
 from search.query.spelling import WORD, Speller
+from search.query.word_families import noun_of
 from search.text.analysis import query_tokens
 from search.text.index import TextIndex
 from search.text.vocabulary import Vocabulary
@@ -229,6 +230,9 @@ class Understanding:
             instead = (
                 (title if len(free) == 1 else "") if title else ("" if self.speller.is_foreign(word) else correction or word)
             )
+            noun = noun_of(instead, self._languages)
+            if noun and self.speller.is_known(noun):  # "démissionner": the law says "démission"
+                instead = f"{instead} {noun}"
             ranked[start:end] = [instead, *[""] * (end - start - 1)]
             if correction and not title:
                 meant[start:end] = [correction, *[""] * (end - start - 1)]

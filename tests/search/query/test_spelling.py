@@ -1,5 +1,7 @@
 """Words that the law does not know, and lists that have nothing to say of a query."""
 
+from dataclasses import replace
+
 import pytest
 
 from search.modes import Mode
@@ -96,3 +98,24 @@ def test_asking_how_long_is_not_asking_for_the_law_on_working_time(
     understood = understanding.understand(asked)
     assert understood.words == ranked_by
     assert understood.corrected is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "ranked_by"),
+    [
+        ("Comment démissionner ?", "Comment démissionner démission"),
+        ("ils démissionnaient", "ils démissionnaient démission"),
+        ("les démissions", "les démissions démission"),
+        ("la démission", "la démission"),
+        ("sanctionner", "sanctionner"),  # its stem is that of the noun
+        ("le permissionnaire", "le permissionnaire"),
+        ("permissionner", "permissionner"),  # the law knows no such noun
+    ],
+)
+def test_a_verb_or_a_plural_that_is_stemmed_otherwise_is_ranked_by_its_noun_too(
+    retriever: Retriever, asked: str, ranked_by: str
+) -> None:
+    index = retriever.index
+    vocabulary = replace(index.vocabulary, words=words_of(["démissionner, démissionnaient, démission, démissions, sanction"]))
+    assert Understanding(index.corpus, vocabulary, ("fr",)).understand(asked).words == ranked_by
+    assert Understanding(index.corpus, vocabulary, ("en",)).understand(asked).words == asked.strip(" ?")
