@@ -124,6 +124,10 @@ class RerankOptions(_Part):
     row_share: float = Field(0.7, gt=0, le=1, description="Share of the candidates that a tree is learnt from.")
     l2: float = Field(10.0, ge=0, description="Penalty of large leaves.")
     negatives: int = Field(6000, ge=1, description="Random negatives of the models that the questions are cross-fitted by.")
+    over: str = Field(
+        "",
+        description="Recipe of these models; its own, unless given. An encoder that has learnt from all questions needs another.",
+    )
     seed: int = 7
 
 
@@ -302,6 +306,8 @@ class Recipe(_Part):
             raise ValueError('the encoder of a bi-encoder is name = "tuned", and no other recipe tunes it')
         if self.encoder.is_tuned and not own and not self.encoder.tuned:
             raise ValueError('the encoder "tuned" needs the recipe of a bi-encoder: tuned = "dsr"')
+        if self.encoder.is_tuned and self.rerank.rounds and not self.rerank.over:
+            raise ValueError('a reranker beside the encoder "tuned" needs a recipe without it to learn over: over = "best"')
         return self
 
     def seeded(self, more: int) -> "Recipe":

@@ -159,7 +159,7 @@ class Trainer:
             tuned = tune_weights(retriever, development, progress=workspace.progress)
             made = replace(made, weights=tuned.weights, pooling=tuned.pooling)
         if recipe.rerank.rounds:
-            examples = self.examples(recipe, split, made.weights, made.pooling)
+            examples = self.examples(_learnt_over(recipe), split, made.weights, made.pooling)
             trees = fit_trees(examples, FEATURES, recipe.rerank, threads=workspace.threads)
             made = replace(made, reranker=Reranker(trees, recipe.rerank.share))
         return made
@@ -244,6 +244,14 @@ class Trainer:
             "processes": self.process.size,
             "versions": dict(_package_versions()),
         }
+
+
+def _learnt_over(recipe: Recipe) -> Recipe:
+    """Return the recipe whose models find the candidates that a reranker learns from."""
+    over = recipe.other(recipe.rerank.over) if recipe.rerank.over else recipe
+    if over.encoder.is_tuned:
+        raise BadSetting(f"recipe {recipe.name}: rerank.over = {over.name!r} has an encoder that has learnt from all questions")
+    return over
 
 
 def _question_memory(corpus: Corpus, features: Features, trained: Trained, questions: Sequence[Question]) -> QuestionMemory:

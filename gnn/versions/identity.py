@@ -30,12 +30,10 @@ def model_ids(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> 
     for split, name in product(recipe.splits, (*recipe.compare, recipe.name)):
         chosen = recipe.other(name)
         made_from = [index_key, digest, split]
-        if chosen.training.start:
-            made_from.append(chosen.other(chosen.training.start).key())
-        if chosen.encoder.tuned:
-            made_from.append(chosen.other(chosen.encoder.tuned).key())
-        if chosen.method in READERS:
-            made_from.append(chosen.other(chosen.reading.first_stage).key())
+        first_stage = chosen.reading.first_stage if chosen.method in READERS else ""
+        over = chosen.rerank.over if chosen.rerank.rounds else ""
+        named = (chosen.training.start, chosen.encoder.tuned, first_stage, over)
+        made_from += [chosen.other(one).key() for one in named if one]
         ids[RecipeSplit(name, split)] = f"{name}-{split}-{chosen.key(*made_from)}"
     return ids
 

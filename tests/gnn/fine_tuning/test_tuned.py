@@ -26,6 +26,7 @@ from gnn.model.inductive import features_of_passages
 from gnn.model.trained import compared_by
 from gnn.recipe import Recipe, load_recipe
 from gnn.training.distributed import alone
+from gnn.training.lambdamart import Example
 from gnn.training.train import Trainer, train
 from gnn.versions.files import load_model, parameters_of
 from gnn.versions.identity import RecipeSplit, model_ids
@@ -185,10 +186,41 @@ def test_the_version_depends_on_the_recipe_that_it_builds_on(small_body: Path, t
     assert model_ids(recipe, "index", [])[RecipeSplit("above", "random")] != before
 
 
+_PLAIN = _ABOVE.replace('name = "lsa+tuned"\ntuned = "small-dsr"', 'name = "lsa"')
+_RERANKED = '[rerank]\nrounds = 4\nleast_in_leaf = 1\nnegatives = 5\nover = "plain"\n'
+
+
+def test_a_reranker_beside_a_tuned_encoder_learns_over_models_without_it(
+    own_home: Path, small_body: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = downstream(small_body, tmp_path, _ABOVE + _RERANKED)
+    (tmp_path / "plain.toml").write_text(_PLAIN)
+    asked_of: list[str] = []
+    examples = Trainer.examples
+
+    def noted(trainer: Trainer, over: Recipe, *others: Any) -> list[Example]:
+        asked_of.append(over.name)
+        return examples(trainer, over, *others)
+
+    monkeypatch.setattr(Trainer, "examples", noted)
+    with open_graph(own_home) as graph:
+        workspace = working_on(own_home, graph)
+        made = Trainer(workspace, alone()).version(recipe, "random", "")
+    assert asked_of == ["plain"]
+    assert made.reranker is not None
+    before = model_ids(recipe, "index", [])
+    (tmp_path / "plain.toml").write_text(_PLAIN.replace("epochs = 2", "epochs = 3"))
+    assert model_ids(recipe, "index", []) != before
+    (tmp_path / "plain.toml").write_text(_ABOVE)
+    with open_graph(own_home) as graph, pytest.raises(BadSetting, match="'plain' has an encoder that has learnt"):
+        Trainer(working_on(own_home, graph), alone()).version(recipe, "random", "")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ('[encoder]\nname = "tuned"\n', "needs the recipe of a bi-encoder"),
+        (_ABOVE + _RERANKED.replace('over = "plain"\n', ""), "needs a recipe without it to learn over"),
         ('method = "bi-encoder"\n', 'the encoder of a bi-encoder is name = "tuned"'),
     ],
 )
