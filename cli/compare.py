@@ -54,7 +54,7 @@ def compare(  # noqa: PLR0913 (options)
     With --coliee, sets of articles in answer to the questions of one year: precision, recall and F2.
 
     With --cross-fitted, what the rerankers of recipes add: each fifth of the training and test questions is asked of models
-    that learnt from the others.
+    that learnt from the others, one training each; nothing of it is kept.
     """
     if cross_fitted:
         compare_cross_fitted(Home.of(context), recipes, questions, only, out, as_json=json_)

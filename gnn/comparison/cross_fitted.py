@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnn.comparison.markdown import table_lines, written_by
+from gnn.comparison.tables import rounded
 from gnn.model.subgraph import subgraph_edges
 from gnn.recipe import Recipe
 from gnn.training.distributed import alone
@@ -50,8 +51,8 @@ class CrossFittedTable:
     gains: dict[str, dict[str, Measured]]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the table as an object."""
-        return asdict(self)
+        """Return the table as an object, figures rounded to two places."""
+        return rounded(asdict(self))
 
 
 def cross_fitted_tables(workspace: Workspace, recipes: Sequence[Recipe], splits: Sequence[str]) -> Iterator[CrossFittedTable]:

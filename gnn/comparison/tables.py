@@ -68,7 +68,7 @@ class RecipeTable:
 
     def as_json(self) -> dict[str, Any]:
         """Return the table as an object, figures rounded to two places."""
-        return _rounded(asdict(self))
+        return rounded(asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +186,10 @@ def _rows(plan: Plan, runs: Mapping[str, Sequence[Measured]], asked: str) -> Ite
             held = per_question
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
+    """Return an object of figures with these rounded to two places."""
     if isinstance(value, float):
         return round(value, 2)
     if isinstance(value, dict):
-        return {name: _rounded(inner) for name, inner in value.items()}
-    return [_rounded(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {name: rounded(inner) for name, inner in value.items()}
+    return [rounded(inner) for inner in value] if isinstance(value, list | tuple) else value

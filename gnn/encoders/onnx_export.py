@@ -84,7 +84,7 @@ def export_text_graph(model: nn.Module, file: Path) -> None:
     whole = file.with_name("float.onnx")
     export_graph(model, {"input_ids": example, "attention_mask": example}, axes, whole)
     disabled = logging.root.manager.disable
-    logging.disable(logging.WARNING)  # it advises a pass over the graph that changes nothing here
+    logging.disable(logging.WARNING)  # it advises a pass over the graph first, which no user can act on
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -69,7 +69,7 @@ def _gcn(p: Mapping[str, Matrix], h: Matrix, edges: Ints) -> Matrix:
     return heard @ (h @ p["conv.lin.weight"].T) + p["conv.bias"]
 
 
-def _heard(edges: Ints, nodes: int, *, mean: bool) -> "sparse.csr_array":
+def _heard(edges: Ints, nodes: int, *, mean: bool) -> sparse.csr_array:
     """Return float32[nodes, nodes]: the sum, or the mean, of those whom each node hears."""
     tail, head = edges
     counts = np.bincount(head, minlength=nodes).astype(np.float32)
