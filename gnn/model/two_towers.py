@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
+from gnn.model.dropout import Dropout
 from gnn.model.graph_layers import graph_layer
 from gnn.model.subgraph import attribute_width
 from gnn.recipe import DocumentOptions, QueryOptions
@@ -35,7 +36,7 @@ class TreeAttention(nn.Module):
         )
         self.leave = nn.Linear(options.hidden, dimensions, bias=False)
         nn.init.zeros_(self.leave.weight)  # training starts from the model without attention
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
         """Return ``out``."""
@@ -60,7 +61,7 @@ class DocumentTower(nn.Module):
         self.down = nn.Linear(dimensions, options.rank, bias=False)
         self.up = nn.Linear(options.rank, dimensions, bias=False)
         nn.init.zeros_(self.up.weight)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.attention = TreeAttention(dimensions, options, dropout) if options.layers else None
 
     def forward(self, x: Tensor, s: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
@@ -86,7 +87,7 @@ class QueryTower(nn.Module):
         self.second = nn.Linear(options.hidden, dimensions)
         nn.init.zeros_(self.second.weight)
         nn.init.zeros_(self.second.bias)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, y: Tensor) -> Tensor:
         """Return ``out``."""

@@ -5,7 +5,7 @@ side, bear one number, each goes on as the one whose words, or whose place, it h
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ingest.readers.support.dialects import Block, Heading
@@ -55,25 +55,22 @@ class Placing:
         _, opened, below = self._paths
         sections = {id: (parent, heading) for group in opened for parent, id, heading in group}
         parents: list[str] = []
-        found: list[tuple[bytes, Block]] = []
-        order: list[tuple[str, str | int]] = []
         parent, group = self.act, 0
-        for raw, block in blocks:
+        for _, block in blocks:
             if block.is_article:
-                order.append((parent, len(found)))
-                found.append((raw, block))
                 parents.append(parent)
             if block.headings:
-                order += ((above, id) for above, id, _ in opened[group])
                 parent, group = below[group], group + 1
-        ids = self._identified([(block.normal or _UNNUMBERED, block.key, parents[n]) for n, (_, block) in enumerate(found)])
-        articles = {id: (block.key, parents[n]) for n, (id, (_, block)) in enumerate(zip(ids, found, strict=True))}
+        found = [(raw, block) for raw, block in blocks if block.is_article]
+        keys = [block.key for _, block in found]
+        ids = self._identified(list(zip((block.normal or _UNNUMBERED for _, block in found), keys, parents, strict=True)))
+        articles = dict(zip(ids, zip(keys, parents, strict=True), strict=True))
         self._last |= articles
         return Placed(
             articles,
             {id: block for id, (_, block) in zip(ids, found, strict=True)},
             sections,
-            [(above, ids[child] if isinstance(child, int) else child) for above, child in order],
+            _in_order(blocks, zip(parents, ids, strict=True), opened),
             {id: raw for id, (raw, _) in zip(ids, found, strict=True)},
         )
 
@@ -166,3 +163,17 @@ class Placing:
         known.append(id)
         self._taken.add(id)
         return id
+
+
+def _in_order(
+    blocks: Sequence[tuple[bytes, Block]], articles: Iterator[tuple[str, str]], opened: Sequence[Sequence[tuple[str, str, str]]]
+) -> list[tuple[str, str]]:
+    """Return parent and child of articles, which come in their order, and of the sections that groups of headings open."""
+    order: list[tuple[str, str]] = []
+    groups = iter(opened)
+    for _, block in blocks:
+        if block.is_article:
+            order.append(next(articles))
+        if block.headings:
+            order += ((above, id) for above, id, _ in next(groups))
+    return order
