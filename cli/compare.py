@@ -56,14 +56,36 @@ def compare(  # noqa: PLR0913 (options)
     With --cross-fitted, what the rerankers of recipes add: each fifth of the training and test questions is asked of models
     that learnt from the others, one training each; nothing of it is kept.
     """
+    refuse_idle_options(context)
     if cross_fitted:
         compare_cross_fitted(Home.of(context), recipes, questions, only, out, as_json=json_)
     elif coliee is None:
         tables = compared(Home.of(context), recipes, questions, split, only, Trainings(seeds, against))
-        show_recipe_tables(tables, as_json=json_)
-        write_page(out, lambda command: page_of(tables, command))
+        show_recipe_tables(tables, out, as_json=json_)
     else:
         compare_on_coliee(Home.of(context), recipes, coliee, test, seeds, out, as_json=json_)
+
+
+_IDLE = {
+    "cross_fitted": ("coliee", "test", "split", "seeds", "against"),
+    "coliee": ("questions", "split", "only", "against"),
+}
+"""Options that do nothing beside another."""
+
+
+def refuse_idle_options(context: typer.Context) -> None:
+    """Refuse options that would do nothing beside others that were given.
+
+    Raises:
+        BadQuery: there are such; the message names both.
+    """
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    given = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+    for option, idle in _IDLE.items():
+        for name in given.intersection(idle) if option in given else ():
+            raise BadQuery(f"--{name} does nothing with --{option.replace('_', '-')}: leave one of them out")
+    if "test" in given and "coliee" not in given:
+        raise BadQuery("--test names a year of COLIEE: name its folder with --coliee, or a part of the questions with --split")
 
 
 class Trainings(NamedTuple):
@@ -149,12 +171,12 @@ def compare_cross_fitted(
     write_page(out, lambda command: cross_fitted_page(tables, named, command))
 
 
-def show_recipe_tables(tables: "Sequence[RecipeTable]", *, as_json: bool = False) -> None:
-    """Print tables of recipes, or one JSON list of them."""
+def show_recipe_tables(tables: "Sequence[RecipeTable]", out: Path | None, *, as_json: bool = False) -> None:
+    """Print tables of recipes, or one JSON list of them, and write them where a file is named."""
     from gnn.comparison.markdown import cells, columns, title
 
     if as_json:
         say_json([table.as_json() for table in tables])
-        return
-    for one in tables:
+    for one in tables if not as_json else ():
         say_figures(title(one), ["recipe", *columns(one)], ([row.name, *cells(row)] for row in one.rows))
+    write_page(out, lambda command: page_of(tables, command))

@@ -109,6 +109,9 @@ def export(
         Path | None, typer.Option(help="Folder for CSV files that `neo4j-admin database import full` loads.")
     ] = None,
     beir: Annotated[Path | None, typer.Option(help="Folder for the law and its questions in BEIR's layout.")] = None,
+    transpositions: Annotated[
+        Path | None, typer.Option(help="With --beir: CSV table of known transpositions; acts ask then, instead of questions.")
+    ] = None,
 ) -> None:
     """Write the graph to files.
 
@@ -117,7 +120,7 @@ def export(
     if file is None and neo4j_admin is None and beir is None:
         raise BadQuery("Name a file to write, or a folder with --neo4j-admin or --beir")
     with Home.of(context).graph() as graph:
-        steps.export_beir(graph, beir)
+        steps.export_beir(graph, beir, transpositions)
         steps.export_csv(graph, neo4j_admin, Home.of(context).progress)
         steps.export_dump(graph, file)
 

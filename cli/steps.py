@@ -289,12 +289,36 @@ def fetch_editor(home: Path) -> Path:
     return folder
 
 
-def export_beir(graph: "Graph", folder: Path | None) -> None:
-    """Write law and questions in BEIR's layout into a folder, where one is named."""
+def export_beir(graph: "Graph", folder: Path | None, transpositions: Path | None) -> None:
+    """Write law and questions in BEIR's layout into a folder, where one is named; or acts and known transpositions."""
     from ingest.readers.beir import write_graph
 
-    for name, n in write_graph(graph, folder).items() if folder else ():
-        say(f"{folder / name if folder else name}: {n:,}")
+    if folder is None:
+        if transpositions is not None:
+            raise BadQuery("Name a folder with --beir, into which the acts of --transpositions are written")
+        return
+    written = write_graph(graph, folder) if transpositions is None else _export_transpositions(graph, folder, transpositions)
+    for name, n in written.items():
+        say(f"{folder / name}: {n:,}")
+
+
+def _export_transpositions(graph: "Graph", folder: Path, transpositions: Path) -> dict[str, int]:
+    """Write two collections, directives that ask national acts and the other way round; return records by file."""
+    from ingest.readers.beir import Document, write_collection
+    from search.acts.benchmark import read_transpositions
+    from search.acts.collection import masked_acts, queries_of
+    from search.corpus.read import read_corpus
+
+    corpus, text = read_corpus(graph)
+    position = {id: n for n, id in enumerate(corpus.acts)}
+    pairs, weak = (read_transpositions(transpositions, position, basis) for basis in ("title", "cites"))
+    acts = list(masked_acts(corpus, text, list(graph.rows("acts"))))
+    written: dict[str, int] = {}
+    for name, direction, jurisdiction in (("directive-to-act", "down", "lu"), ("act-to-directive", "up", "eu")):
+        documents = (Document(act.id, act.title, act.text, act.language) for act in acts if act.jurisdiction == jurisdiction)
+        counts = write_collection(folder / name, documents, queries_of(acts, pairs, weak, direction))
+        written |= {f"{name}/{file}": n for file, n in counts.items()}
+    return written
 
 
 def export_csv(graph: "Graph", folder: Path | None, progress: Progress) -> None:

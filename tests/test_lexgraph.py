@@ -285,6 +285,13 @@ def test_similar_acts_are_found_and_measured_from_the_command_line(tmp_path: Pat
     refused = run(home, "evaluate", "--benchmark", "eu-lu")
     assert refused.returncode == BadQuery.exit_code
     assert "--transpositions" in refused.stderr
+    written = run(home, "export", "--beir", str(tmp_path / "beir"), "--transpositions", str(pairs)).stdout
+    assert f"act-to-directive/qrels/test.tsv: {len(SUBJECTS)}" in written
+    assert run(home, "export", "-", "--transpositions", str(pairs)).returncode == BadQuery.exit_code
+    run(tmp_path / "asked", "ingest", str(tmp_path / "beir" / "directive-to-act"))
+    run(tmp_path / "asked", "index")
+    compared = run(tmp_path / "asked", "compare", "bm25", "--questions", "beir-directive-to-act", "--only", "random", "--json")
+    assert json.loads(compared.stdout)
 
 
 @pytest.mark.slow

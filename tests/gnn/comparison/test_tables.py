@@ -156,6 +156,21 @@ def test_the_verb_prints_and_writes_what_rerankers_add(own_home: Path, recipe: R
     assert ended.code == BadQuery.exit_code
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--cross-fitted", "--seeds", 2], "--seeds does nothing with --cross-fitted"),
+        (["--cross-fitted", "--coliee", "code"], "--coliee does nothing with --cross-fitted"),
+        (["--coliee", "code", "--test", "R05", "--against", "above"], "--against does nothing with --coliee"),
+        (["--test", "R05"], "name its folder with --coliee"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(own_home: Path, options: list[object], said: str) -> None:
+    ended = Lexgraph.over(own_home)("compare", "static", *options)
+    assert said in ended.err
+    assert ended.code == BadQuery.exit_code
+
+
 def test_a_page_tells_each_way_that_it_uses(own_home: Path, recipe: Recipe) -> None:
     text = page(compared(own_home, recipe, "small:alone", "small"), "lexgraph compare small:alone small")
     assert f"*alone*: {WAYS['alone']}." in text
