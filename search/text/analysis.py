@@ -96,28 +96,35 @@ class Analyzer:
         >>> [token.word for token in Analyzer("fr").analyse("L'indemnité prévue à l'article L. 1234-9")]
         ['indemn', 'prevu', 'articl', 'l1234-9']
         """
-        lower = text.lower()
-        if len(lower) != len(text):  # a few letters change their length; places must stay those of the text
-            lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-        for match in _TOKEN.finditer(lower):
-            word = match["word"]
-            if word is None:
-                if match["digits"] is None:
-                    continue
-                number = match["letter"].replace(".", "") + match["digits"].translate(_HYPHENS)
-                yield Token(number, *match.span())
-                continue
-            stem = self._words.get(word)
-            if stem is None:
-                if len(self._words) >= _REMEMBERED:
-                    self._words.clear()
-                stem = self._words[word] = self._stem(word)
-            if stem:
-                yield Token(stem, *match.span())
+        for match in _TOKEN.finditer(_lower(text)):
+            letter, digits, word = match.groups()
+            indexed = self._indexed(word) if word else _number(letter, digits) if digits else ""
+            if indexed:
+                yield Token(indexed, *match.span())
 
     def tokens(self, text: str) -> list[str]:
-        """Return the words of a text."""
-        return [token.word for token in self.analyse(text)]
+        """Return the words of a text: those of `analyse`, in half the time."""
+        found: list[str] = []
+        known = self._words
+        for letter, digits, word in _TOKEN.findall(_lower(text)):
+            if word:
+                stem = known.get(word)
+                if stem is None:
+                    stem = self._indexed(word)
+                if stem:
+                    found.append(stem)
+            elif digits:
+                found.append(_number(letter, digits))
+        return found
+
+    def _indexed(self, word: str) -> str:
+        """Return the indexed form of a word, "" for a stop word; remembered."""
+        stem = self._words.get(word)
+        if stem is None:
+            if len(self._words) >= _REMEMBERED:
+                self._words.clear()
+            stem = self._words[word] = self._stem(word)
+        return stem
 
     def _stem(self, word: str) -> str:
         """Return the indexed form of a word, "" for a stop word."""
@@ -125,6 +132,17 @@ class Analyzer:
         if word in self._stop:
             return ""
         return fold(self._stemmer.stemWord(word) if self._stemmer else word)
+
+
+def _lower(text: str) -> str:
+    """Return a text in small letters, each where it stood: a few letters would change their length."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+def _number(letter: str, digits: str) -> str:
+    """Return the number of an article as one word."""
+    return letter.replace(".", "") + digits.translate(_HYPHENS)
 
 
 @cache

@@ -83,6 +83,7 @@ def test_decomposed_accents_make_the_same_words(text: str) -> None:
 def test_places_are_those_of_the_text(text: str) -> None:
     for language in ("fr", "en", "xx"):
         end = 0
+        assert analyzer(language).tokens(text) == [token.word for token in analyzer(language).analyse(text)]
         for token in analyzer(language).analyse(text):
             assert end <= token.start < token.end <= len(text)
             end = token.end
@@ -98,7 +99,9 @@ def test_places_are_those_of_the_text(text: str) -> None:
 def test_a_text_kept_analysed_has_the_words_that_analysis_finds(words: list[str], wanted: set[str]) -> None:
     text = " ".join(words)
     for language in ("fr", "en", "xx"):
-        expected = [token for token in analyzer(language).analyse(text) if token.word in wanted]
+        analysed = list(analyzer(language).analyse(text))
+        assert analyzer(language).tokens(text) == [token.word for token in analysed]
+        expected = [token for token in analysed if token.word in wanted]
         assert AnalysedText(text, language).find(wanted) == expected
 
 
