@@ -306,7 +306,7 @@ def _export_transpositions(graph: "Graph", folder: Path, transpositions: Path) -
     """Write two collections, directives that ask national acts and the other way round; return records by file."""
     from ingest.readers.beir import Document, write_collection
     from search.acts.benchmark import read_transpositions
-    from search.acts.collection import masked_acts, queries_of
+    from search.acts.collection import COLLECTIONS, masked_acts, queries_of
     from search.corpus.read import read_corpus
 
     corpus, text = read_corpus(graph)
@@ -314,7 +314,7 @@ def _export_transpositions(graph: "Graph", folder: Path, transpositions: Path) -
     pairs, weak = (read_transpositions(transpositions, position, basis) for basis in ("title", "cites"))
     acts = list(masked_acts(corpus, text, list(graph.rows("acts"))))
     written: dict[str, int] = {}
-    for name, direction, jurisdiction in (("directive-to-act", "down", "lu"), ("act-to-directive", "up", "eu")):
+    for name, direction, jurisdiction in COLLECTIONS:
         documents = (Document(act.id, act.title, act.text, act.language) for act in acts if act.jurisdiction == jurisdiction)
         counts = write_collection(folder / name, documents, queries_of(acts, pairs, weak, direction))
         written |= {f"{name}/{file}": n for file, n in counts.items()}

@@ -15,6 +15,8 @@ from search.acts.views import LEAD_WORDS, act_parts
 from search.corpus.corpus import Corpus, CorpusText
 
 SOURCE = "eu-lu"
+COLLECTIONS: tuple[tuple[str, Direction, str], ...] = (("directive-to-act", "down", "lu"), ("act-to-directive", "up", "eu"))
+"""Name, direction of what is asked, and jurisdiction of the acts that answer."""
 _DEVELOPMENT = 0
 """The fold of directives that development queries are about."""
 
