@@ -111,7 +111,7 @@ def compared(
     entries = [entry(name, lambda of: home.recipe(of).model_copy(update={"questions": questions})) for name in names]
     splits = _splits([one.recipe for one in entries], only)
     with home.graph() as graph:
-        more = {source for one in entries for source in one.recipe.more_questions}
+        more = {source for one in entries for source in one.recipe.further_sources}
         workspace = home.shared_workspace(graph, questions, more)
         return list(compare_recipes(workspace, Plan(entries, splits, trainings.seeds, part, trainings.against), questions))
 

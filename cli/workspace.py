@@ -79,7 +79,7 @@ class Home:
 
     def workspace(self, graph: "ReadableGraph", recipe: "Recipe", check_lock: Callable[[], object] = lambda: None) -> "Workspace":
         """Return what training and evaluation work on: the law, its index, the recipe's questions, of all its sources."""
-        return self.shared_workspace(graph, recipe.questions, recipe.more_questions, check_lock).of_recipe(recipe)
+        return self.shared_workspace(graph, recipe.questions, recipe.further_sources, check_lock).of_recipe(recipe)
 
     def shared_workspace(
         self,

@@ -321,6 +321,12 @@ class Recipe(_Part):
             update={"training": training, "rerank": rerank, "fine_tuning": tuning, "reseeded": self.reseeded + more}
         )
 
+    @property
+    def further_sources(self) -> tuple[str, ...]:
+        """Further sources of questions that are learnt from, by itself or by the encoder that it names."""
+        named = self.other(self.encoder.tuned).more_questions if self.encoder.tuned else ()
+        return tuple(dict.fromkeys((*self.more_questions, *named)))
+
     def other(self, name: str) -> "Recipe":
         """Return another recipe that this one names: beside it, else under ``gnn/recipes``; with as much added to its seeds.
 

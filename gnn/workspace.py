@@ -51,7 +51,8 @@ class Workspace:
         for source in recipe.more_questions:
             if not self.further.get(source):
                 raise BadSetting(f"recipe {recipe.name}: no questions from {source!r} in the graph: run `lexgraph ingest`")
-        further = [question for source in recipe.more_questions for question in self.further[source]]
+        held = {(one.source, one.id) for one in self.questions}  # further ones too, of a recipe that names this one
+        further = [one for name in recipe.more_questions for one in self.further[name] if (one.source, one.id) not in held]
         return replace(self, questions=[*self.questions, *to_train_on(self.corpus, further, self.questions)])
 
     @property

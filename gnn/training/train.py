@@ -228,7 +228,9 @@ class Trainer:
                 workspace.corpus,
                 workspace.text,
                 options,
-                tuned_by=None if tuned is None else lambda passages: tuned_encoder(workspace, tuned, split, passages),
+                tuned_by=None
+                if tuned is None
+                else lambda passages: tuned_encoder(workspace.of_recipe(tuned), tuned, split, passages),
                 threads=workspace.threads,
                 progress=workspace.progress,
             )

@@ -60,6 +60,8 @@ def test_a_recipe_learns_from_all_sources_that_it_names_and_is_measured_on_its_o
         own = len(of_split(workspace.questions, "random", "train"))
         assert len(of_split(workspace.of_recipe(more).questions, "random", "train")) == own + 1
         assert workspace.of_recipe(plain) is workspace
+        twice = workspace.of_recipe(more).of_recipe(more)  # as its encoder learns, where both name the source
+        assert len(twice.questions) == len(workspace.of_recipe(more).questions)
 
 
 def test_a_source_without_questions_is_named(asked_home: Path) -> None:
@@ -71,6 +73,15 @@ def test_a_source_without_questions_is_named(asked_home: Path) -> None:
 def test_the_key_of_a_recipe_says_what_it_learns_from() -> None:
     plain = load_recipe("static")
     assert plain.key() != plain.model_copy(update={"more_questions": ("two",)}).key()
+
+
+def test_the_sources_of_the_encoder_that_a_recipe_names_are_read_too() -> None:
+    recipe = load_recipe("best-tuned-more")
+    assert recipe.more_questions == ()
+    assert recipe.further_sources == ("fiches-travail", "service-public-named")
+    both = recipe.model_copy(update={"more_questions": ("two", "fiches-travail")})
+    assert both.further_sources == ("two", "fiches-travail", "service-public-named")
+    assert load_recipe("best-tuned").further_sources == ()
 
 
 @pytest.mark.slow
