@@ -14,6 +14,7 @@ from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
 from gnn.model.dropout import Dropout
+from gnn.model.gradients import unit_length, with_share
 from gnn.model.graph_layers import graph_layer
 from gnn.model.subgraph import attribute_width
 from gnn.recipe import DocumentOptions, QueryOptions
@@ -66,11 +67,11 @@ class DocumentTower(nn.Module):
 
     def forward(self, x: Tensor, s: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
         """Return ``out``."""
-        base = x if self.share is None else x + self.share * s
-        out = base + self.up(self.down(self.dropout(base)))
+        base = x if self.share is None else with_share(x, s, self.share)
+        out = torch.addmm(base, self.down(self.dropout(base)), self.up.weight.T)
         if self.attention is not None:
-            out = out + self.attention(functional.normalize(base, dim=-1), edge_index, edge_attr)
-        return functional.normalize(out, dim=-1)
+            out = out + self.attention(unit_length(base), edge_index, edge_attr)
+        return unit_length(out)
 
 
 class QueryTower(nn.Module):
