@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -79,8 +80,11 @@ class Understanding:
 
     @classmethod
     def of(cls, index: TextIndex) -> "Understanding":
-        """Return the understanding of an index's law."""
-        return cls(index.corpus, index.vocabulary, index.languages)
+        """Return the understanding of an index's law, one for all that search it: it knows its words once they are asked for."""
+        understood = _OF_INDEX.get(index)
+        if understood is None:
+            understood = _OF_INDEX[index] = cls(index.corpus, index.vocabulary, index.languages)
+        return understood
 
     @cached_property
     def names(self) -> ActNames:
@@ -268,3 +272,6 @@ def _is_name(query: str, start: int, end: int) -> bool:
 
 def _capital(title: str) -> str:
     return title[:1].upper() + title[1:]
+
+
+_OF_INDEX: "WeakKeyDictionary[TextIndex, Understanding]" = WeakKeyDictionary()

@@ -119,3 +119,7 @@ def test_a_verb_or_a_plural_that_is_stemmed_otherwise_is_ranked_by_its_noun_too(
     vocabulary = replace(index.vocabulary, words=words_of(["démissionner, démissionnaient, démission, démissions, sanction"]))
     assert Understanding(index.corpus, vocabulary, ("fr",)).understand(asked).words == ranked_by
     assert Understanding(index.corpus, vocabulary, ("en",)).understand(asked).words == asked.strip(" ?")
+
+
+def test_all_that_search_an_index_understand_it_once(retriever: Retriever) -> None:
+    assert Retriever(retriever.index, None).understanding is retriever.understanding
