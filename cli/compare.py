@@ -82,8 +82,9 @@ def refuse_idle_options(context: typer.Context) -> None:
     sources = {name: context.get_parameter_source(name) for name in context.params}
     given = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
     for option, idle in _IDLE.items():
-        for name in given.intersection(idle) if option in given else ():
-            raise BadQuery(f"--{name} does nothing with --{option.replace('_', '-')}: leave one of them out")
+        for name in idle if option in given else ():
+            if name in given:
+                raise BadQuery(f"--{name} does nothing with --{option.replace('_', '-')}: leave one of them out")
     if "test" in given and "coliee" not in given:
         raise BadQuery("--test names a year of COLIEE: name its folder with --coliee, or a part of the questions with --split")
 

@@ -312,6 +312,8 @@ def _export_transpositions(graph: "Graph", folder: Path, transpositions: Path) -
     corpus, text = read_corpus(graph)
     position = {id: n for n, id in enumerate(corpus.acts)}
     pairs, weak = (read_transpositions(transpositions, position, basis) for basis in ("title", "cites"))
+    if not pairs:
+        raise BadQuery(f"{transpositions}: no pair of it is in the graph: run `lexgraph ingest` on its acts and directives")
     acts = list(masked_acts(corpus, text, list(graph.rows("acts"))))
     written: dict[str, int] = {}
     for name, direction, jurisdiction in COLLECTIONS:

@@ -10,8 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from schema.errors import BadSetting
 
 FOLDER = Path(__file__).parent / "recipes"
-FORMAT = 4
+FORMAT = 5
 """Raised when the code, or a default, trains the same recipe to another model, so that models are trained anew."""
+TRANSFORMER_FORMAT = 4
+"""The same of what is trained for hours and kept apart: transformers, and the questions that they first learn from."""
 
 Split = Literal["random", "by-dossier"]
 LayerKind = Literal["gatv2", "gat", "gcn", "graphsage", "k-gnn"]
@@ -323,9 +325,17 @@ class Recipe(_Part):
 
     @property
     def further_sources(self) -> tuple[str, ...]:
-        """Further sources of questions that are learnt from, by itself or by the encoder that it names."""
-        named = self.other(self.encoder.tuned).more_questions if self.encoder.tuned else ()
-        return tuple(dict.fromkeys((*self.more_questions, *named)))
+        """Further sources of questions that are learnt from, by itself or by the recipes that it names, and those by theirs."""
+        met: dict[str, Recipe] = {}
+        waiting: list[Recipe] = [self]
+        while waiting:
+            one = waiting.pop()
+            if one.name not in met:
+                met[one.name] = one
+                first_stage = one.reading.first_stage if one.method in READERS else ""
+                named = (one.encoder.tuned, one.training.start, one.rerank.over, first_stage, *one.compare)
+                waiting += [one.other(name) for name in named if name]
+        return tuple(dict.fromkeys(source for one in met.values() for source in one.more_questions))
 
     def other(self, name: str) -> "Recipe":
         """Return another recipe that this one names: beside it, else under ``gnn/recipes``; with as much added to its seeds.

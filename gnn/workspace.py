@@ -55,6 +55,14 @@ class Workspace:
         further = [one for name in recipe.more_questions for one in self.further[name] if (one.source, one.id) not in held]
         return replace(self, questions=[*self.questions, *to_train_on(self.corpus, further, self.questions)])
 
+    def learnt_from(self, recipe: Recipe) -> Sequence[Question]:
+        """Return all questions that a version of a recipe is made from: its own, and those of the encoder that it names.
+
+        Raises:
+            BadSetting: a source that the encoder's recipe names has no questions.
+        """
+        return self.of_recipe(recipe.other(recipe.encoder.tuned) if recipe.encoder.tuned else recipe).questions
+
     @property
     def home(self) -> Path:
         """Folder of models, features, and records of runs."""

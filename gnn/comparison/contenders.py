@@ -87,7 +87,7 @@ def entry(name: str, load: Callable[[str], Recipe]) -> Entry:
 
 def contender_id(workspace: Workspace, recipe: Recipe, split: str) -> str:
     """Return the identifier of a recipe's version: the same law, questions, options and seed give the same one."""
-    return model_ids(recipe, workspace.index.key, workspace.questions)[RecipeSplit(recipe.name, split)]
+    return model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))[RecipeSplit(recipe.name, split)]
 
 
 def seeds_of(recipe: Recipe, wanted: int) -> int:

@@ -59,8 +59,8 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
     workspace = trainer.workspace
     check_law(workspace.corpus, recipe)
     own, first = first_stage_of(trainer, recipe)
-    stage = model_ids(first, workspace.index.key, own.workspace.questions)[RecipeSplit(first.name, split)]
-    id = model_ids(recipe, workspace.index.key, workspace.questions)[RecipeSplit(recipe.name, split)]
+    stage = model_ids(first, workspace.index.key, own.workspace.learnt_from(first))[RecipeSplit(first.name, split)]
+    id = model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))[RecipeSplit(recipe.name, split)]
     training = to_learn_from(own, first, split, model, workspace.home / FOLDER / f"{stage}-candidates.json")
     retriever, progress = gathering(workspace.index, model), workspace.progress
     seen = {question.id for question in own.workspace.questions}

@@ -137,7 +137,7 @@ def compare(
 
 def curves(workspace: Workspace, recipe: Recipe) -> dict[str, list[dict[str, float]]]:
     """Return the training curves of a recipe's versions on its first split, by system."""
-    ids = model_ids(recipe, workspace.index.key, workspace.questions)
+    ids = model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))
     names = (*recipe.compare, recipe.name)
     cards = [read_card(workspace.home, ids[RecipeSplit(name, recipe.splits[0])]) for name in names]
     return {card["recipe"]["system"]: card["curve"] for card in cards if card["curve"]}
@@ -160,7 +160,7 @@ def _systems(workspace: Workspace, recipe: Recipe, split: str) -> Iterator[_Syst
     lexical = Retriever(workspace.index, None)
     yield _System("bm25", lexical, Mode.BM25, "The words of articles (BM25).")
     yield _System("bm25-hybrid", lexical, Mode.HYBRID, "The words of articles and of their sections, pooled over the tree.")
-    ids = model_ids(recipe, workspace.index.key, workspace.questions)
+    ids = model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))
     home, corpus = workspace.home, workspace.corpus
     for name in (*recipe.compare, recipe.name):
         id = ids[RecipeSplit(name, split)]

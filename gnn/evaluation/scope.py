@@ -71,7 +71,7 @@ def measure_scope(workspace: Workspace, recipe: Recipe) -> Iterator[ScopeFigures
     Raises:
         NotReady: a version has not been trained, or there are too few questions with or without an answer.
     """
-    ids = model_ids(recipe, workspace.index.key, workspace.questions)
+    ids = model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))
     for split in recipe.splits:
         inside, outside = development_questions(workspace, split)
         if min(len(inside), len(outside)) < LEAST:

@@ -20,7 +20,7 @@ from gnn.fine_tuning.body import Body, load_body
 from gnn.fine_tuning.kept_run import BODY, keep_run, kept_folder, place_of, run_of
 from gnn.fine_tuning.loop import Run, tune
 from gnn.fine_tuning.masking import Masked, MaskedWords, masked
-from gnn.recipe import FORMAT, FineTuningOptions, Recipe
+from gnn.recipe import TRANSFORMER_FORMAT, FineTuningOptions, Recipe
 from gnn.workspace import Workspace
 from schema.errors import BadSetting
 
@@ -97,7 +97,12 @@ def adapted_body(workspace: Workspace, recipe: Recipe) -> Body:
         StorageFull: the disk is full; the last checkpoint stays.
     """
     options = _as_tuned(recipe)
-    made_from = [FORMAT, workspace.corpus.sha256, options.model_dump(mode="json"), recipe.adaptation.model_dump(mode="json")]
+    made_from = [
+        TRANSFORMER_FORMAT,
+        workspace.corpus.sha256,
+        options.model_dump(mode="json"),
+        recipe.adaptation.model_dump(mode="json"),
+    ]
     key = hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:12]
     name = f"adapted-{Path(options.body).name}-{key}"
     folder = kept_folder(workspace, name)

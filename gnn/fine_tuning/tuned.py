@@ -19,7 +19,7 @@ from gnn.fine_tuning.export import export_bi_encoder
 from gnn.fine_tuning.inlining import inlined
 from gnn.fine_tuning.kept_run import BODY, Kept, keep_run, kept_folder, place_of, run_of
 from gnn.fine_tuning.loop import Run, TunedEpoch, tune
-from gnn.recipe import FORMAT, FineTuningOptions, Recipe
+from gnn.recipe import TRANSFORMER_FORMAT, FineTuningOptions, Recipe
 from gnn.synthetic.questions import synthetic_questions
 from gnn.workspace import Workspace
 from schema.errors import BadSetting
@@ -99,7 +99,7 @@ def _key(workspace: Workspace, recipe: Recipe, questions: Sequence[Question]) ->
     # Younger than stored encoders, whose names stay valid: each counts where it is used.
     parts += [recipe.adaptation] if recipe.adaptation.steps else []
     parts += [recipe.synthetic] if recipe.synthetic.per_article else []
-    made_from = [FORMAT, workspace.index.key, asked, [part.model_dump(mode="json") for part in parts]]
+    made_from = [TRANSFORMER_FORMAT, workspace.index.key, asked, [part.model_dump(mode="json") for part in parts]]
     return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:12]
 
 

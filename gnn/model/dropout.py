@@ -16,7 +16,7 @@ class Dropout(nn.Module):
     def __init__(self, share: float) -> None:
         """Take the share of features that are set to zero, from 0 up to but not including 1."""
         super().__init__()
-        self.gone = round(share * _VALUES)
+        self.gone = min(round(share * _VALUES), _VALUES - 1)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return a tensor of the same shape; in evaluation, the same tensor."""

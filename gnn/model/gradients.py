@@ -19,7 +19,7 @@ def unit_length(x: Tensor) -> Tensor:
 
 
 def with_share(x: Tensor, other: Tensor, share: Tensor) -> Tensor:
-    """Return ``x + share · other``, float[n, d]; only the share, a single number, is learnt, and has a gradient."""
+    """Return ``x + share · other``, float[n, d]; the share is a single number, and ``other`` has no gradient."""
     return cast(Tensor, _WithShare.apply(x, other, share))
 
 
@@ -47,6 +47,7 @@ class _WithShare(Function):
         return torch.add(x, other, alpha=share.item())
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, None, Tensor]:
         (gradient,), (other,) = grads, ctx.saved_tensors
-        return None, None, torch.dot(gradient.flatten(), other.flatten())
+        of_x = gradient if ctx.needs_input_grad[0] else None
+        return of_x, None, torch.dot(gradient.flatten(), other.flatten())

@@ -64,7 +64,7 @@ def retrain(workspace: Workspace, recipe: Recipe, gate: Gate = Gate()) -> RunRep
         StorageFull, ServerUnavailable: the run is recorded as failed, where that is still possible.
     """
     began = datetime.now(UTC)
-    id = serving_id(recipe, workspace.index.key, workspace.questions)
+    id = serving_id(recipe, workspace.index.key, workspace.learnt_from(recipe))
     active = active_id(workspace.graph)
     unchanged = _reason_to_rest(workspace.graph, id, active)
     if unchanged:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from gnn.encoders.features import FOLDER
-from gnn.recipe import FORMAT, Recipe, SyntheticOptions
+from gnn.recipe import TRANSFORMER_FORMAT, Recipe, SyntheticOptions
 from gnn.synthetic.from_law import FromTheLaw
 from gnn.synthetic.made import Asker, Made
 from gnn.synthetic.seq2seq import Seq2SeqAsker
@@ -50,7 +50,7 @@ def synthetic_questions(workspace: Workspace, recipe: Recipe) -> list[SyntheticQ
         StorageFull: the disk is full; what was made before stays.
     """
     options = recipe.synthetic
-    made_from = [FORMAT, workspace.index.key, options.model_dump(mode="json", exclude={"epochs"})]
+    made_from = [TRANSFORMER_FORMAT, workspace.index.key, options.model_dump(mode="json", exclude={"epochs"})]
     key = hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:12]
     file = workspace.home / FOLDER / f"questions-{key}.jsonl"
     if not file.exists():

@@ -71,8 +71,8 @@ def train(workspace: Workspace, recipe: Recipe, process: Process | None = None) 
     process = process or alone()
     _check_serves(recipe)
     check_questions(recipe, workspace.questions, recipe.splits)
-    ids = model_ids(recipe, workspace.index.key, workspace.questions)
-    active = serving_id(recipe, workspace.index.key, workspace.questions)
+    ids = model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))
+    active = serving_id(recipe, workspace.index.key, workspace.learnt_from(recipe))
     trainer = Trainer(workspace, process)
     trained = [id for of, id in ids.items() if trainer.make(recipe.other(of.recipe), of.split, id)]
     scoped = complete_scope(workspace, recipe, active)
@@ -94,7 +94,7 @@ def train_serving_version(workspace: Workspace, recipe: Recipe) -> None:
     """
     _check_serves(recipe)
     check_questions(recipe, workspace.questions, recipe.splits[:1])
-    id = serving_id(recipe, workspace.index.key, workspace.questions)
+    id = serving_id(recipe, workspace.index.key, workspace.learnt_from(recipe))
     Trainer(workspace, alone()).make(recipe, recipe.splits[0], id)
     complete_scope(workspace, recipe, id)
 

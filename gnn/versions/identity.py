@@ -23,6 +23,7 @@ def model_ids(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> 
 
     Args:
         index_key: of the text index: stands for the law and the options of BM25 that weights are tuned for.
+        questions: all that a version is made from (`gnn.workspace.Workspace.learnt_from`).
     """
     asked = json.dumps([asdict(question) for question in sorted(questions, key=lambda q: q.id)])
     digest = hashlib.sha256(asked.encode()).hexdigest()

@@ -56,14 +56,16 @@ def queries_of(acts: Sequence[MaskedAct], pairs: Sequence[Pair], weak: Sequence[
     learnt = [pair for pair in weak if tested.isdisjoint(pair)]
     fold = folds_of(pair.directive for pair in learnt)
     development = [pair for pair in learnt if fold[pair.directive] == _DEVELOPMENT]
-    # An act of several directives asks for all of them, once: with those that it is developed by.
-    asked = relevant_of(development, direction)
-    train = {asking: found for asking, found in relevant_of(learnt, direction).items() if asking not in asked}
+    # An act of several directives asks once, for all of them: those that it is also developed by would else count as wrong.
+    answers = relevant_of(learnt, direction)
+    develops = relevant_of(development, direction).keys()
+    asked = {asking: found for asking, found in answers.items() if asking in develops}
+    train = {asking: found for asking, found in answers.items() if asking not in develops}
     parts = {"test": relevant_of(pairs, direction), "development": asked, "train": train}
     return [
         Question(
-            acts[asking].id, acts[asking].title, acts[asking].lead, SOURCE, tuple(acts[found].id for found in answers), part, part
+            acts[asking].id, acts[asking].title, acts[asking].lead, SOURCE, tuple(acts[answer].id for answer in found), part, part
         )
         for part, of_part in parts.items()
-        for asking, answers in of_part.items()
+        for asking, found in of_part.items()
     ]

@@ -275,3 +275,4 @@ def _capital(title: str) -> str:
 
 
 _OF_INDEX: "WeakKeyDictionary[TextIndex, Understanding]" = WeakKeyDictionary()
+"""What was understood of each index that is open; it goes with the index."""

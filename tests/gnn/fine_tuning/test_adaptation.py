@@ -23,7 +23,7 @@ from gnn.fine_tuning.kept_run import RUNS
 from gnn.fine_tuning.loop import CHECKPOINT, CURVE
 from gnn.fine_tuning.masking import Masked, MaskedWords, masked
 from gnn.fine_tuning.tuned import tuned_encoder
-from gnn.recipe import FORMAT, Recipe, load_recipe
+from gnn.recipe import TRANSFORMER_FORMAT, Recipe, load_recipe
 from schema.errors import BadSetting
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.read import read_corpus
@@ -213,6 +213,6 @@ def test_an_encoder_that_was_trained_before_is_not_trained_again(own_home: Path)
         workspace = working_on(own_home, graph)
         plain, adapted = (tuned._key(workspace, load_recipe(name), []) for name in ("dpr", "dsr-dapt"))  # pyright: ignore
     parts = [recipe.fine_tuning.model_dump(mode="json"), recipe.bi_encoder.model_dump(mode="json")]
-    before = json.dumps([FORMAT, workspace.index.key, [], parts])
+    before = json.dumps([TRANSFORMER_FORMAT, workspace.index.key, [], parts])
     assert plain == hashlib.sha256(before.encode()).hexdigest()[:12]
     assert adapted != plain

@@ -10,6 +10,7 @@ from gnn.comparison.contenders import entry
 from gnn.comparison.tables import Plan, compare_recipes
 from gnn.recipe import load_recipe
 from gnn.training.further_questions import to_train_on, topic_of
+from gnn.versions.identity import model_ids
 from gnn.workspace import Workspace
 from schema.errors import BadSetting
 from schema.records import Question
@@ -82,6 +83,27 @@ def test_the_sources_of_the_encoder_that_a_recipe_names_are_read_too() -> None:
     both = recipe.model_copy(update={"more_questions": ("two", "fiches-travail")})
     assert both.further_sources == ("two", "fiches-travail", "service-public-named")
     assert load_recipe("best-tuned").further_sources == ()
+    above = load_recipe("g-dsr").model_copy(update={"compare": ("best-tuned-more",)})
+    assert above.further_sources == recipe.further_sources
+
+
+def test_what_the_encoder_learns_from_is_part_of_a_version(asked_home: Path) -> None:
+    recipe = load_recipe("best-tuned-more")
+    one, other = (Question(f"two/{n}", "Le blé", "", "fiches-travail", (f"{MILLERS_ID}/L1",), "train", "train") for n in (1, 2))
+    with open_graph(asked_home) as graph:
+        plain = workspace_on(asked_home, graph)
+        ids = [
+            model_ids(
+                recipe,
+                "index",
+                replace(plain, further={source: [found] for source in recipe.further_sources}).learnt_from(recipe),
+            )
+            for found in (one, other)
+        ]
+        assert ids[0] != ids[1]
+        with pytest.raises(BadSetting, match="no questions from 'fiches-travail'"):
+            plain.learnt_from(recipe)
+        assert plain.learnt_from(load_recipe("best-tuned")) == plain.questions
 
 
 @pytest.mark.slow

@@ -47,6 +47,9 @@ def test_each_act_asks_once_for_all_that_answers_it() -> None:
     assert up["act 20"].relevant == ("act 0", "act 1")
     assert down["act 0"].text == "Title 0"
     assert len(down["act 0"].description.split()) == 400, "by its lead, not by all of it"
+    learnt = [Pair(n, 50) for n in range(2, 12)]  # of one act, in several folds: none of them may count as wrong
+    (several,) = (q for q in queries_of(ACTS, PAIRS, learnt, "up") if q.split != "test")
+    assert several.relevant == tuple(f"act {n}" for n in range(2, 12))
 
 
 def test_acts_are_masked(tmp_path: Path) -> None:
