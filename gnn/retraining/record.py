@@ -45,7 +45,8 @@ class RunRecord:
         Args:
             figures: of the gate (`gnn.retraining.gate.Verdict`).
         """
-        id = f"{self.began:%Y%m%dT%H%M%S}-{uuid4().hex[:6]}"
+        # In the order that they began, also within a second.
+        id = f"{self.began:%Y%m%dT%H%M%S%f}-{uuid4().hex[:6]}"
         contents = self._contents(outcome, reason, figures)
         text = json.dumps(contents, ensure_ascii=False, indent=1)
         file = self.workspace.home / FOLDER / f"{id}.json"
