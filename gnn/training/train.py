@@ -23,7 +23,7 @@ from gnn.training.loop import Examples, dismiss, fit
 from gnn.training.scope import complete_scope
 from gnn.versions.active import active_id, model_rows, register
 from gnn.versions.files import Card, NewVersion, write_model
-from gnn.versions.identity import model_ids, serving_id
+from gnn.versions.identity import RecipeSplit, model_ids, serving_id
 from gnn.versions.serving import make_ready_in
 from gnn.versions.shared_folder import model_folder, share_model
 from gnn.workspace import Workspace
@@ -72,7 +72,7 @@ def train(workspace: Workspace, recipe: Recipe, process: Process | None = None) 
     _check_serves(recipe)
     check_questions(recipe, workspace.questions, recipe.splits)
     ids = model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))
-    active = serving_id(recipe, workspace.index.key, workspace.learnt_from(recipe))
+    active = ids[RecipeSplit(recipe.name, recipe.splits[0])]
     trainer = Trainer(workspace, process)
     trained = [id for of, id in ids.items() if trainer.make(recipe.other(of.recipe), of.split, id)]
     scoped = complete_scope(workspace, recipe, active)

@@ -81,14 +81,29 @@ class AnalysedText:
         return [Token(word, self._starts[i], self._ends[i]) for i, word in sorted(found)]
 
 
+class _Indexed(dict[str, str]):
+    """The indexed form of each word in small letters, "" for a stop word: made when it is first asked for, and remembered."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._stop = _STOP_WORDS.get(language, frozenset[str]())
+        self._stemmer = Stemmer.Stemmer(_ALGORITHMS[language], 0) if language in _ALGORITHMS else None
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        whole = unicodedata.normalize("NFC", word)
+        stem = self._stemmer.stemWord(whole) if self._stemmer else whole
+        indexed = self[word] = "" if whole in self._stop else fold(stem)
+        return indexed
+
+
 class Analyzer:
     """Analysis for one language; an unknown one is split and folded, without stemming or stop words."""
 
     def __init__(self, language: str) -> None:
         self.language = language
-        self._stop = _STOP_WORDS.get(language, frozenset[str]())
-        self._stemmer = Stemmer.Stemmer(_ALGORITHMS[language], 0) if language in _ALGORITHMS else None
-        self._words: dict[str, str] = {}
+        self._indexed = _Indexed(language)
 
     def analyse(self, text: str) -> Iterator[Token]:
         """Return the words of a text with their places, in order.
@@ -98,40 +113,22 @@ class Analyzer:
         """
         for match in _TOKEN.finditer(_lower(text)):
             letter, digits, word = match.groups()
-            indexed = self._indexed(word) if word else _number(letter, digits) if digits else ""
+            indexed = self._indexed[word] if word else _number(letter, digits) if digits else ""
             if indexed:
                 yield Token(indexed, *match.span())
 
     def tokens(self, text: str) -> list[str]:
         """Return the words of a text: those of `analyse`, in half the time."""
         found: list[str] = []
-        known = self._words
+        indexed = self._indexed
         for letter, digits, word in _TOKEN.findall(_lower(text)):
             if word:
-                stem = known.get(word)
-                if stem is None:
-                    stem = self._indexed(word)
+                stem = indexed[word]
                 if stem:
                     found.append(stem)
             elif digits:
                 found.append(_number(letter, digits))
         return found
-
-    def _indexed(self, word: str) -> str:
-        """Return the indexed form of a word, "" for a stop word; remembered."""
-        stem = self._words.get(word)
-        if stem is None:
-            if len(self._words) >= _REMEMBERED:
-                self._words.clear()
-            stem = self._words[word] = self._stem(word)
-        return stem
-
-    def _stem(self, word: str) -> str:
-        """Return the indexed form of a word, "" for a stop word."""
-        word = unicodedata.normalize("NFC", word)
-        if word in self._stop:
-            return ""
-        return fold(self._stemmer.stemWord(word) if self._stemmer else word)
 
 
 def _lower(text: str) -> str:

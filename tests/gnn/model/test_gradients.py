@@ -42,6 +42,7 @@ def test_a_share_of_another_matrix() -> None:
     (y**2).sum().backward()
     (expected**2).sum().backward()
     torch.testing.assert_close(share.grad, same.grad)
+    assert gradcheck(lambda x, share: with_share(x, OTHER, share), (leaf(X), leaf(share.detach())))
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5])
