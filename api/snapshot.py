@@ -41,7 +41,7 @@ LoadModel = Callable[[Graph, Corpus], VectorModel | None]
 
 Stamp = object
 GRAPH = "graph"
-"""Name of what an answer can lack beside `search.retrieval.TEXT` and `VECTORS`: what only the graph has."""
+"""Name of what an answer can lack beside `search.ranking.rankers.TEXT` and `VECTORS`: what only the graph has."""
 _LOG = logging.getLogger(__name__)
 _REMEMBERED_LETTERS = 16_000_000
 """Letters of the rows that a snapshot remembers, most of a byte each: about nine thousand articles of a French code."""

@@ -155,6 +155,33 @@ def test_the_files_and_functions_that_a_page_names_exist(page: str) -> None:
             assert name in names_of(file), f"{file} has no {name}"
 
 
+def file_of(dotted: str) -> tuple[str, list[str]]:
+    """The file of a dotted name, empty where there is none, and the names inside it."""
+    parts = dotted.split(".")
+    for cut in range(len(parts), 0, -1):
+        place = ROOT.joinpath(*parts[:cut])
+        if place.with_suffix(".py").exists() or (cut == len(parts) and place.is_dir()):
+            file = place.with_suffix(".py") if place.with_suffix(".py").exists() else place / "__init__.py"
+            return str(file.relative_to(ROOT)), parts[cut:]
+    return "", parts
+
+
+def test_what_docstrings_and_pages_point_to_exists() -> None:
+    rooms = "|".join((*ROOMS, "bench", "docker"))
+    pointer = re.compile(rf"`((?:{rooms})(?:\.\w+)+|(?:{rooms})/[\w/]+\.py)(?:: (\w+))?`")
+    pages = [*(ROOT / file for file in trees()), *ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    pointed = {(page.name, *named) for page in pages for named in pointer.findall(page.read_text(encoding="utf-8"))}
+    assert len(pointed) > 100
+    for page, name, inside in sorted(pointed):
+        if "NAME" in name:  # of the reader's own
+            continue
+        file, names = (name, [inside] if inside else []) if name.endswith(".py") else file_of(name)
+        assert file, f"{page}: `{name}` does not exist"
+        assert (ROOT / file).exists(), f"{page}: `{name}` does not exist"
+        for own in names:
+            assert own in names_of(file), f"{page}: {file} has no {own}"
+
+
 def test_every_room_stands_in_the_plan() -> None:
     for room in (*ROOMS, "bench", "docker"):
         assert f"`{room}/`" in PLAN
