@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.reporting import Figures
+from bench.reranking import added_ms
 from cypher.engines.ladybug import EmbeddedStore
 from cypher.engines.neo4j import Neo4jStore
 from cypher.engines.neo4j_errors import Server as Neo4jAddress
@@ -54,6 +55,7 @@ _PARTS = {
     "text_ms": "text index made, milliseconds an article",
     "text_bytes": "text index on disk, bytes an article",
     "hybrid_ms": "hybrid query, milliseconds, median",
+    "reranking_ms": "what reranking adds to it, milliseconds, median",
 }
 
 
@@ -158,6 +160,7 @@ def _embedded(home: Path, trees: list[ActTree]) -> dict[str, float]:
     model = made_up(corpus)
     figures["model_bytes"] = (model.articles.nbytes + model.sections.nbytes + model.bias.nbytes) / n
     figures["hybrid_ms"] = median_ms(Retriever(index, model))
+    figures["reranking_ms"] = added_ms(index, model, QUESTIONS)
     return figures
 
 

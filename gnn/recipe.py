@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from schema.errors import BadSetting
 
 FOLDER = Path(__file__).parent / "recipes"
-FORMAT = 5
+FORMAT = 6
 """Raised when the code, or a default, trains the same recipe to another model, so that models are trained anew."""
 TRANSFORMER_FORMAT = 4
 """The same of what is trained for hours and kept apart: transformers, and the questions that they first learn from."""

@@ -32,7 +32,7 @@ OF_LISTS = (
 )
 OF_LAW = ("letter", "leading", "bias", "depth", "cited", "citing", "place in section", "size of section", "size of stem")
 OF_VECTORS = ("cosine", "cosine of section", "cosine of section above", "cosine of act")
-OF_QUERY = ("words", "characters", "highest vector", "highest bm25", "highest votes", "highest heading", "spread")
+OF_QUERY = ("words", "characters", "highest vector", "highest bm25", "most votes", "highest heading", "spread")
 FEATURES = OF_LISTS + OF_LAW + OF_VECTORS + OF_QUERY
 """Columns of the rows, in their order."""
 UNLEARNT = no_trees(FEATURES)
