@@ -7,7 +7,7 @@ Starts a server of its own (Maven and a JDK are needed) and stops it in the end.
 import asyncio
 import tempfile
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +21,7 @@ from neo4j_graphrag.components.types import Neo4jGraph, Neo4jNode, Neo4jRelation
 from neo4j_graphrag.retrievers import HybridRetriever
 
 from bench.reporting import Figures
+from bench.timing import seconds_of
 from cypher.batches import BATCH, batches
 from cypher.engines.ladybug import EmbeddedStore
 from cypher.engines.neo4j import Neo4jGraph as ServedGraph
@@ -205,9 +206,9 @@ def measured_loads(
     graphs: list[list[Any]] = []
     for _ in range(rounds):
         server.wipe()
-        bare.append(_seconds(lambda: load_bare(driver, plain)))
+        bare.append(seconds_of(lambda: load_bare(driver, plain)))
         server.wipe()
-        own.append(_seconds(lambda: load_acts(store, sources, lambda path: [trees[path]], LoadOptions(workers=1))))
+        own.append(seconds_of(lambda: load_acts(store, sources, lambda path: [trees[path]], LoadOptions(workers=1))))
         graphs.append(_counts(driver))
         server.wipe()
         graphrag.append(load_graphrag(driver, plain))
@@ -260,8 +261,8 @@ def _vectors_written(graph: ServedGraph, model: VectorModel, corpus: Corpus) -> 
         ("Section", corpus.sections, np.asarray(model.sections)),
     )
     return {
-        "vectors_s": sum(_seconds(partial(vectors.write, model.id, *pair)) for pair in pairs),
-        "vector_index_s": sum(_seconds(partial(vectors.build, model.id, label, m.shape[1])) for label, _, m in pairs),
+        "vectors_s": sum(seconds_of(partial(vectors.write, model.id, *pair)) for pair in pairs),
+        "vector_index_s": sum(seconds_of(partial(vectors.build, model.id, label, m.shape[1])) for label, _, m in pairs),
     }
 
 
@@ -318,9 +319,3 @@ def _counts(driver: Driver) -> list[Any]:
 def _run(driver: Driver, statement: str, rows: Sequence[dict[str, Any]] | None = None) -> None:
     with driver.session() as session:
         session.run(cast(LiteralString, statement), rows=rows).consume()
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began

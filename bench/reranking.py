@@ -1,10 +1,11 @@
 """Milliseconds that reranking adds to a hybrid query, each query asked with and without it in turn."""
 
-import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
+from bench.timing import seconds_of
 from gnn.recipe import load_recipe
 from gnn.training.cross_fitting import gathering
 from gnn.training.lambdamart import Example, fit_trees
@@ -27,9 +28,9 @@ def added_ms(index: TextIndex, model: VectorModel, queries: tuple[str, ...]) -> 
     added: list[float] = []
     for turn in range(_ROUNDS):
         for query in queries:
-            before, after = _ms(without, query), _ms(with_trees, query)
+            before, after = (seconds_of(partial(each.search, query, first=20)) for each in (without, with_trees))
             if turn:
-                added.append(after - before)
+                added.append(1000 * (after - before))
     return float(np.median(added))
 
 
@@ -46,9 +47,3 @@ def _made_up(index: TextIndex, model: VectorModel, queries: tuple[str, ...]) -> 
     # So few queries would give trees of two leaves.
     trees = fit_trees(examples, FEATURES, options.model_copy(update={"least_in_leaf": 10}))
     return Reranker(trees, options.share)
-
-
-def _ms(retriever: Retriever, query: str) -> float:
-    began = time.perf_counter()
-    retriever.search(query, first=20)
-    return 1000 * (time.perf_counter() - began)

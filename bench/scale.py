@@ -6,7 +6,7 @@ Starts servers of its own (Maven and a JDK are needed). Embeddings are made up: 
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 
 from bench.reporting import Figures
 from bench.reranking import added_ms
+from bench.timing import seconds_of
 from cypher.engines.ladybug import EmbeddedStore
 from cypher.engines.neo4j import Neo4jStore
 from cypher.engines.neo4j_errors import Server as Neo4jAddress
@@ -148,7 +149,7 @@ def _served(place: Path, *, quick: bool) -> Generator[tuple[Neo4jServer, Elastic
 def _embedded(home: Path, trees: list[ActTree]) -> dict[str, float]:
     n = sum(len(tree.articles) for tree in trees)
     store = EmbeddedStore(home, memory_mb=2048)
-    figures = {"articles": float(n), "load_ms": 1000 * _seconds(lambda: _load(store, trees)) / n}
+    figures = {"articles": float(n), "load_ms": 1000 * seconds_of(lambda: _load(store, trees)) / n}
     figures["graph_bytes"] = _bytes(home) / n
     with store.reading() as graph:
         corpus, text = read_corpus(graph)
@@ -166,13 +167,11 @@ def _embedded(home: Path, trees: list[ActTree]) -> dict[str, float]:
 
 def _on_servers(store: Neo4jStore, settings: Settings, place: Path, trees: list[ActTree], vectors: bool) -> dict[str, float]:
     n = sum(len(tree.articles) for tree in trees)
-    figures = {"load_ms": 1000 * _seconds(lambda: _load(store, trees)) / n}
+    figures = {"load_ms": 1000 * seconds_of(lambda: _load(store, trees)) / n}
     server = text_server(settings)
     with store.reading() as graph:
         corpus, text = read_corpus(graph)
         began = time.perf_counter()
-        assert server is not None
-        load_law(server, corpus, text, Bm25Options())
         assert server is not None
         load_law(server, corpus, text, Bm25Options())
         build_text_index(settings.home, corpus, text, Bm25Options(), server=server)
@@ -183,8 +182,8 @@ def _on_servers(store: Neo4jStore, settings: Settings, place: Path, trees: list[
             indexes, bound = graph.vectors, bound_of(model.bias, model.scale)
             stored = for_cosine(model.articles, model.bias, model.scale, bound)
             indexes.write_filters(filter_rows(corpus))
-            figures["vectors_ms"] = 1000 * _seconds(lambda: indexes.write("made-up", "Article", corpus.articles, stored)) / n
-            seconds = _seconds(lambda: indexes.build("made-up", "Article", stored.shape[1]))
+            figures["vectors_ms"] = 1000 * seconds_of(lambda: indexes.write("made-up", "Article", corpus.articles, stored)) / n
+            seconds = seconds_of(lambda: indexes.build("made-up", "Article", stored.shape[1]))
             figures["vector_index_ms"] = 1000 * seconds / n
             model = replace(model, nearest=ServedVectors(indexes, "made-up", corpus, model.scale, bound).ask)
         figures["hybrid_ms"] = median_ms(Retriever(index, model))
@@ -232,7 +231,7 @@ def median_ms(retriever: Retriever) -> float:
     times: list[float] = []
     for turn in range(4):
         for question in QUESTIONS:
-            seconds = _seconds(lambda q=question: retriever.search(q, first=20, filter=Filter()))
+            seconds = seconds_of(lambda q=question: retriever.search(q, first=20, filter=Filter()))
             if turn:
                 times.append(1000 * seconds)
     return float(np.median(times))
@@ -240,9 +239,3 @@ def median_ms(retriever: Retriever) -> float:
 
 def _bytes(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began

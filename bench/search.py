@@ -4,13 +4,11 @@ Needs a trained model: ``make demo`` first. Bare parts are what no hybrid can do
 two text indexes, and the product of the matrix of articles with one query vector.
 """
 
-import time
-from collections.abc import Callable
-
 import bm25s
 import numpy as np
 
 from bench.reporting import Figures
+from bench.timing import seconds_of
 from cypher.engines.ladybug import open_graph
 from gnn.versions.active import active_model
 from ingest.loading.questions import read_questions
@@ -55,11 +53,11 @@ def measure() -> Figures:
             tokens = query_tokens(query, index.languages)
             vector = model.encode([query])[0]
             query_tokens.cache_clear()
-            hybrid[i] = _milliseconds(lambda q=query: retriever.search(q, first=HITS))
-            text[i] = sum(_milliseconds(lambda r=r, t=tokens: _retrieve(r, t)) for r in bare)
-            product[i] = _milliseconds(lambda v=vector: model.articles @ v)
+            hybrid[i] = 1000 * seconds_of(lambda q=query: retriever.search(q, first=HITS))
+            text[i] = 1000 * sum(seconds_of(lambda r=r, t=tokens: _retrieve(r, t)) for r in bare)
+            product[i] = 1000 * seconds_of(lambda v=vector: model.articles @ v)
             query_tokens.cache_clear()
-            encoding[i] = _milliseconds(lambda q=query: model.encode([q]))
+            encoding[i] = 1000 * seconds_of(lambda q=query: model.encode([q]))
     figures = {
         "questions": len(queries),
         "hybrid_median_ms": float(np.median(hybrid)),
@@ -74,9 +72,3 @@ def measure() -> Figures:
 
 def _retrieve(index: bm25s.BM25, tokens: tuple[str, ...]) -> object:
     return index.retrieve([list(tokens)], k=HITS, show_progress=False)
-
-
-def _milliseconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return 1000 * (time.perf_counter() - began)

@@ -156,14 +156,14 @@ def test_the_files_and_functions_that_a_page_names_exist(page: str) -> None:
 
 
 def file_of(dotted: str) -> tuple[str, list[str]]:
-    """The file of a dotted name, empty where there is none, and the names inside it."""
+    """The file or folder of a dotted name, empty where there is none, and the names inside it."""
     parts = dotted.split(".")
     for cut in range(len(parts), 0, -1):
-        place = ROOT.joinpath(*parts[:cut])
-        if place.with_suffix(".py").exists() or (cut == len(parts) and place.is_dir()):
-            file = place.with_suffix(".py") if place.with_suffix(".py").exists() else place / "__init__.py"
-            return str(file.relative_to(ROOT)), parts[cut:]
-    return "", parts
+        place = "/".join(parts[:cut])
+        if (ROOT / f"{place}.py").exists():
+            return f"{place}.py", parts[cut:]
+    folder = "/".join(parts)
+    return (folder if (ROOT / folder).is_dir() else ""), []
 
 
 def test_what_docstrings_and_pages_point_to_exists() -> None:
@@ -177,7 +177,7 @@ def test_what_docstrings_and_pages_point_to_exists() -> None:
             continue
         file, names = (name, [inside] if inside else []) if name.endswith(".py") else file_of(name)
         assert file, f"{page}: `{name}` does not exist"
-        assert (ROOT / file).exists(), f"{page}: `{name}` does not exist"
+        assert (ROOT / file).exists(), f"{page}: {file} does not exist"
         for own in names:
             assert own in names_of(file), f"{page}: {file} has no {own}"
 

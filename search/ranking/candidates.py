@@ -34,7 +34,7 @@ OF_LAW = ("letter", "leading", "bias", "depth", "cited", "citing", "place in sec
 OF_VECTORS = ("cosine", "cosine of section", "cosine of section above", "cosine of act")
 OF_QUERY = ("words", "characters", "highest vector", "highest bm25", "most votes", "highest heading", "spread")
 FEATURES = OF_LISTS + OF_LAW + OF_VECTORS + OF_QUERY
-"""Columns of the rows, in their order."""
+"""Columns of the rows, in their order. One whose values change gets another name: rerankers that learnt it are then set aside."""
 UNLEARNT = no_trees(FEATURES)
 """No trees: what candidates are gathered with to learn from."""
 
