@@ -298,6 +298,9 @@ class Recipe(_Part):
         description="Tune the weights of the fusion and of the pools on development questions, from those that were measured to "
         "be best on French law: for other law, where there are hundreds of such questions.",
     )
+    votes: bool = Field(
+        True, description="Let training questions that are like a query vote for what answers them: people ask the same again."
+    )
     folder: Path = Field(FOLDER, exclude=True, description="Folder of the recipes that this one names.")
     reseeded: int = Field(0, exclude=True, description="What was added to its seeds, and to those of the recipes that it names.")
 

@@ -257,8 +257,10 @@ class Retriever:
             return ranking
         tokens = query_tokens(query.text, self.index.languages)
         candidates = self._features(Asked(query.text, tokens, query.vector, ranking.lists, fused, ranking.scores))
-        heading = ranking.lists.get("heading")
-        stays = np.zeros(len(candidates.positions), bool) if heading is None else heading.scores[candidates.positions] > IN_FULL
+        stays = np.zeros(len(candidates.positions), bool)
+        if (heading := ranking.lists.get("heading")) is not None:
+            # Those that lead: votes of a training question can outweigh `SAID_IN_FULL`, and what they put before one may move.
+            stays = np.logical_and.accumulate(heading.scores[candidates.positions] > IN_FULL)
         scores, reranked = self._reranker(ranking.scores, candidates, stays)
         return replace(ranking, scores=scores, reranked=reranked)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from cypher.engines.ladybug import open_graph
 from schema.errors import BadQuery, NotFound, NotReady
@@ -16,10 +17,12 @@ from search.arrays import Matrix, Scores
 from search.corpus.corpus import NO_END, NO_START, Corpus, Mask
 from search.corpus.read import read_corpus
 from search.modes import Mode
-from search.retrieval import DEEPEST, Retriever
+from search.ranking.candidates import UNLEARNT
+from search.ranking.reranker import Reranker
+from search.retrieval import DEEPEST, IN_FULL, Retriever
 from search.text.index import build_text_index, open_text_index
 from search.text.options import Bm25Options
-from search.vectors.model import VectorModel
+from search.vectors.model import QuestionMemory, VectorModel
 from tests.support.tiny_law import BAKERS_ID, MILLERS_ID
 
 DIMENSIONS = 8
@@ -222,6 +225,28 @@ def test_likeness_to_the_first_answers_is_a_reason_of_pooled_hits_alone(dense: R
     plain, moved = (one.scores("le pain")[0] for one in (without, dense))
     assert not np.array_equal(plain, moved)
     assert np.array_equal(np.isfinite(plain), np.isfinite(moved))
+
+
+def test_a_reranker_that_learnt_nothing_leaves_the_order_even_where_votes_outweigh_a_heading(dense: Retriever) -> None:
+    corpus, asked = dense.corpus, "Des annexes"
+    voted = corpus.article_position[f"{BAKERS_ID}/L111-1"]
+    vote = sparse.csr_array((np.ones(1, np.float32), ([0], [voted])), shape=(1, len(corpus.articles)))
+    vector = np.eye(1, DIMENSIONS, dtype=np.float32)
+    assert dense.model is not None
+    model = replace(
+        dense.model,
+        encode=lambda queries: np.repeat(vector, len(queries), axis=0),
+        questions=QuestionMemory(vector, vote),
+        weights={**dense.model.weights, "questions": 16.0},
+        reranker=Reranker(UNLEARNT, 1.0),
+    )
+    plain, reranked = (Retriever(dense.index, model, reranks=reranks).rank(asked) for reranks in (False, True))
+    said = plain.lists["heading"].scores > IN_FULL
+    assert said.any(), "the query is a heading"
+    assert not said[voted]
+    assert plain.scores.argmax() == voted, "and a training question says more"
+    np.testing.assert_array_equal(reranked.scores, plain.scores)
+    assert reranked.reranked is not None
 
 
 def test_an_article_without_days_is_always_in_force(lexical: Retriever) -> None:
