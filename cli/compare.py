@@ -36,6 +36,9 @@ def compare(  # noqa: PLR0913 (options)
     only: Annotated[str, typer.Option(help="Split of the questions, random or by-dossier; unless given, all.")] = "",
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of each recipe, each with a seed of its own.")] = 1,
     against: Annotated[str, typer.Option(help="Row that others are held against: first or above.")] = "first",
+    encoder: Annotated[
+        str, typer.Option(metavar="RECIPE", help="Recipe whose encoder all recipes, but bi-encoders, take in place of their own.")
+    ] = "",
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write the tables into this file, as Markdown.")] = None,
     coliee: Annotated[
@@ -60,15 +63,15 @@ def compare(  # noqa: PLR0913 (options)
     if cross_fitted:
         compare_cross_fitted(Home.of(context), recipes, questions, only, out, as_json=json_)
     elif coliee is None:
-        tables = compared(Home.of(context), recipes, questions, split, only, Trainings(seeds, against))
+        tables = compared(Home.of(context), recipes, questions, split, only, Trainings(seeds, against, encoder))
         show_recipe_tables(tables, out, as_json=json_)
     else:
         compare_on_coliee(Home.of(context), recipes, coliee, test, seeds, out, as_json=json_)
 
 
 _IDLE = {
-    "cross_fitted": ("coliee", "test", "split", "seeds", "against"),
-    "coliee": ("questions", "split", "only", "against"),
+    "cross_fitted": ("coliee", "test", "split", "seeds", "against", "encoder"),
+    "coliee": ("questions", "split", "only", "against", "encoder"),
 }
 """Options that do nothing beside another."""
 
@@ -90,10 +93,15 @@ def refuse_idle_options(context: typer.Context) -> None:
 
 
 class Trainings(NamedTuple):
-    """Trainings of each recipe, each with a seed of its own, and the row that their figures are held against."""
+    """Trainings of each recipe, each with a seed of its own, and the row that their figures are held against.
+
+    Attributes:
+        encoder: recipe whose encoder they take in place of their own; empty: none.
+    """
 
     seeds: int
     against: str
+    encoder: str = ""
 
 
 def compared(
@@ -109,7 +117,11 @@ def compared(
     from gnn.comparison.contenders import entry
     from gnn.comparison.tables import Plan, compare_recipes
 
-    entries = [entry(name, lambda of: home.recipe(of).model_copy(update={"questions": questions})) for name in names]
+    def load(name: str) -> "Recipe":
+        recipe = home.recipe(name).model_copy(update={"questions": questions})
+        return recipe.over_encoder_of(home.recipe(trainings.encoder)) if trainings.encoder else recipe
+
+    entries = [entry(name, load) for name in names]
     splits = _splits([one.recipe for one in entries], only)
     with home.graph() as graph:
         more = {source for one in entries for source in one.recipe.further_sources}

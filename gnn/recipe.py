@@ -17,6 +17,8 @@ TRANSFORMER_FORMAT = 4
 
 Split = Literal["random", "by-dossier"]
 LayerKind = Literal["gatv2", "gat", "gcn", "graphsage", "k-gnn"]
+LEXICAL = ("bm25", "bm25-tuned", "bm25-expanded", "learned-sparse")
+"""Methods that rank by words."""
 READERS = ("cross-encoder", "drmm", "pacrr")
 """Methods that rerank the first answers of another recipe by reading them (`gnn.reading`)."""
 
@@ -303,6 +305,9 @@ class Recipe(_Part):
     )
     folder: Path = Field(FOLDER, exclude=True, description="Folder of the recipes that this one names.")
     reseeded: int = Field(0, exclude=True, description="What was added to its seeds, and to those of the recipes that it names.")
+    borrowed: EncoderOptions | None = Field(
+        None, exclude=True, description="Encoder in place of its own, and of those of the recipes that it names."
+    )
 
     @model_validator(mode="after")
     def _tuned_by_a_recipe(self) -> "Recipe":
@@ -326,6 +331,23 @@ class Recipe(_Part):
             update={"training": training, "rerank": rerank, "fine_tuning": tuning, "reseeded": self.reseeded + more}
         )
 
+    def over_encoder_of(self, other: "Recipe") -> "Recipe":
+        """Return this recipe over the encoder of another one, and so the recipes that it names; a bi-encoder keeps its own.
+
+        Raises:
+            BadSetting: the other one has none.
+        """
+        if other.method in LEXICAL:
+            raise BadSetting(f"recipe {other.name} has no encoder to borrow: it ranks by words")
+        tunes = other.method == "bi-encoder"
+        return self._over(EncoderOptions(name="tuned", tuned=other.name) if tunes else other.encoder)  # pyright: ignore[reportCallIssue]
+
+    def _over(self, encoder: EncoderOptions | None) -> "Recipe":
+        if encoder is None:
+            return self
+        own = {} if self.method == "bi-encoder" else {"encoder": encoder}
+        return self.model_copy(update={"borrowed": encoder, **own})
+
     @property
     def further_sources(self) -> tuple[str, ...]:
         """Further sources of questions that are learnt from, by itself or by the recipes that it names, and those by theirs."""
@@ -341,7 +363,7 @@ class Recipe(_Part):
         return tuple(dict.fromkeys(source for one in met.values() for source in one.more_questions))
 
     def other(self, name: str) -> "Recipe":
-        """Return another recipe that this one names: beside it, else under ``gnn/recipes``; with as much added to its seeds.
+        """Return another recipe that this one names: beside it, else under ``gnn/recipes``; with its seeds and borrowed encoder.
 
         Raises:
             BadSetting: no recipe has that name.
@@ -349,7 +371,7 @@ class Recipe(_Part):
         if name == self.name:
             return self
         beside = self.folder / f"{name}.toml"
-        return load_recipe(str(beside) if beside.exists() else name).seeded(self.reseeded)
+        return load_recipe(str(beside) if beside.exists() else name).seeded(self.reseeded)._over(self.borrowed)
 
     def key(self, *made_from: str) -> str:
         """Return a digest of the recipe and of what it is applied to; the same key means the same model.

@@ -8,7 +8,7 @@ import numpy as np
 
 from gnn.comparison.reading import first_stage_of, reading_reranker
 from gnn.model.subgraph import subgraph_edges
-from gnn.recipe import READERS, Recipe, RerankOptions
+from gnn.recipe import LEXICAL, READERS, Recipe, RerankOptions
 from gnn.training.bm25_tuning import tuned_lexical
 from gnn.training.cross_fitting import gathering
 from gnn.training.expanded_bm25 import expanded_lexical
@@ -37,7 +37,6 @@ WAYS: Mapping[str, str] = {
     "served": "all that, and reranked where the recipe has a reranker: the search of the service",
 }
 """Ways of ranking by a recipe."""
-_LEXICAL = ("bm25", "bm25-tuned", "bm25-expanded", "learned-sparse")
 _SEED = 7
 Score = Callable[[str], Scores]
 
@@ -105,7 +104,7 @@ def contender(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str
     Raises:
         BadSetting: there are no questions to train on, or to choose by.
     """
-    if recipe.method in _LEXICAL:
+    if recipe.method in LEXICAL:
         return _lexical(trainer.workspace, recipe, split)
     if recipe.method in READERS:
         return _reading(trainer, recipe, split)

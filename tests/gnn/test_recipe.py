@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from gnn.recipe import Recipe, load_recipe
+from schema.errors import BadSetting
 
 KEYS = {
     "best": "3f434692a0fa",
@@ -54,3 +55,18 @@ def test_an_option_that_is_younger_than_stored_models_counts_where_it_is_used(ch
 def test_fusion_is_tuned_only_where_a_recipe_says_so() -> None:
     assert not any(load_recipe(name).tune_fusion for name in KEYS)
     assert Recipe.model_validate({"name": "r", "tune_fusion": True}).tune_fusion
+
+
+def test_a_recipe_borrows_an_encoder_for_itself_and_for_those_that_it_names() -> None:
+    own, dpr, e5 = (load_recipe(name) for name in ("static-gatv2", "dpr", "e5"))
+    over = own.over_encoder_of(e5)
+    start = over.seeded(2).other(over.training.start)
+    assert [one.encoder for one in (over, start)] == [e5.encoder] * 2 != [own.encoder] * 2
+    assert start.training.seed == load_recipe("static").training.seed + 2
+    assert len({one.key() for one in (own, over, own.over_encoder_of(dpr))}) == 3
+
+    tuned = own.over_encoder_of(dpr)
+    assert (tuned.encoder.name, tuned.encoder.tuned) == ("tuned", "dpr")
+    assert tuned.other("dpr").key() == dpr.key(), "a bi-encoder is its own encoder"
+    with pytest.raises(BadSetting, match="bm25 has no encoder to borrow"):
+        own.over_encoder_of(load_recipe("bm25"))

@@ -143,6 +143,16 @@ def test_the_verb_prints_and_writes_its_tables(own_home: Path, recipe: Recipe, t
     assert "with the standard deviation behind ± (2 seeds)" in text
 
 
+def test_the_verb_puts_recipes_over_the_encoder_of_another(own_home: Path, recipe: Recipe) -> None:
+    small, other = recipe.folder / "small.toml", recipe.folder / "other.toml"
+    other.write_text('base = "small"\n[encoder]\ndimensions = 3\n', "utf-8")
+    run = Lexgraph.over(own_home)
+    asked = ("compare", f"{small}:alone", "--json")
+    own, borrowed = (json.loads(run.do(*asked, *more))[0]["rows"][0] for more in ((), ("--encoder", other)))
+    assert own["parameters"] != borrowed["parameters"], "towers over three features are smaller"
+    assert "recipe bm25 has no encoder to borrow" in run(*asked, "--encoder", "bm25").err
+
+
 def test_the_verb_prints_and_writes_what_rerankers_add(own_home: Path, recipe: Recipe, tmp_path: Path) -> None:
     trees = recipe.folder / "trees.toml"
     trees.write_text('base = "small"\n[rerank]\nrounds = 4\nleast_in_leaf = 1\nnegatives = 5\n', "utf-8")
