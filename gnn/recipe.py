@@ -40,6 +40,7 @@ class EncoderOptions(_Part):
     svd_iterations: int = Field(4, ge=1, description="Power iterations of the randomised SVD of lsa.")
     static_dimensions: int = Field(256, ge=2, le=384, description="Principal components of the word-piece vectors of static.")
     static_whitening: float = Field(1.0, ge=0, le=1, description="Power of a component's deviation that it is divided by.")
+    headings: bool = Field(True, description="Put the headings above an article before its text.")
     max_tokens: int = Field(176, ge=8, description="Word pieces of an article that a transformer reads.")
     max_query_tokens: int = Field(128, ge=8, description="Word pieces of a query that a transformer reads.")
 
@@ -316,6 +317,8 @@ class Recipe(_Part):
             raise ValueError('the encoder of a bi-encoder is name = "tuned", and no other recipe tunes it')
         if self.encoder.is_tuned and not own and not self.encoder.tuned:
             raise ValueError('the encoder "tuned" needs the recipe of a bi-encoder: tuned = "dsr"')
+        if self.encoder.is_tuned and not self.encoder.headings:
+            raise ValueError('the encoder "tuned" reads headings: headings = false is for others')
         if self.encoder.is_tuned and self.rerank.rounds and not self.rerank.over:
             raise ValueError('a reranker beside the encoder "tuned" needs a recipe without it to learn over: over = "best"')
         return self

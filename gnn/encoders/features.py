@@ -87,21 +87,28 @@ def make_features(
         BadSetting: there is no such encoder, or what it gives is not all numbers.
         MissingExtra: it needs a package that is not installed.
     """
+    law = corpus.sha256
+    if not options.headings:
+        law, text = f"{law} without headings", _without_headings(text)
+
+    def passages() -> list[str]:
+        return [passage(corpus, text, position) for position in range(len(corpus.articles))]
+
     parts: list[tuple[Part, Matrix]] = []
     tuned: Tuned | None = None
     names = options.name.split("+")
     for name in names:
         if name == "lsa":
-            parts.append(_lsa(home, corpus, text, options, progress))
+            parts.append(_lsa(home, law, (corpus, text), options, progress))
         elif name == "static":
-            parts.append(_static(home, corpus, text, options, threads, progress))
+            parts.append(_static(home, law, passages, options, threads, progress))
         elif name == "tuned" and tuned_by is not None:
-            tuned = tuned_by([passage(corpus, text, position) for position in range(len(corpus.articles))])
+            tuned = tuned_by(passages())
             parts.append(_tuned(tuned, progress, alone=len(names) == 1))
         else:
-            passages = [passage(corpus, text, position) for position in range(len(corpus.articles))]
-            folder = _exported(home, name, options, passages, corpus.sha256)
-            parts.append(_centred(OnnxEncoder(folder, threads), passages, folder / "passages.npz", progress))
+            read = passages()
+            folder = _exported(home, name, options, read, law)
+            parts.append(_centred(OnnxEncoder(folder, threads), read, folder / "passages.npz", progress))
         _check_numbers(name, parts[-1][1], corpus)
     articles = joined([matrix for _, matrix in parts])
     return Features(
@@ -128,15 +135,22 @@ def with_shuffled_parents(features: Features, corpus: Corpus, seed: int) -> Feat
     return replace(features, parents=unit(group_sums(group, features.articles))[group])
 
 
-def _lsa(home: Path, corpus: Corpus, text: CorpusText, options: EncoderOptions, progress: Progress) -> tuple[Lsa, Matrix]:
-    made_from = f"{corpus.sha256} {options.dimensions} {options.min_df} {options.max_df}"
+def _without_headings(text: CorpusText) -> CorpusText:
+    """Return the words of a law with nothing above its articles."""
+    return replace(text, titles=[""] * len(text.titles), headings=[""] * len(text.headings))
+
+
+def _lsa(
+    home: Path, law: str, words_of: tuple[Corpus, CorpusText], options: EncoderOptions, progress: Progress
+) -> tuple[Lsa, Matrix]:
+    made_from = f"{law} {options.dimensions} {options.min_df} {options.max_df}"
     if options.svd_iterations != 4:  # what was made before there was a choice stays in use
         made_from += f" {options.svd_iterations}"
     folder = home / FOLDER / f"lsa-{_digest(made_from)}"
     if not (folder / "articles.npy").exists():
-        words, _ = tokenised(corpus, text, progress)
+        words, _ = tokenised(*words_of, progress)
         with progress("TF-IDF and SVD", 1) as advance:
-            lsa, articles = fit_lsa(words, tuple(sorted(set(text.languages))), options)
+            lsa, articles = fit_lsa(words, tuple(sorted(set(words_of[1].languages))), options)
             lsa.save(folder)
             _write_array(folder / "articles.npy", articles)  # last: its presence says that the folder is whole
             advance(1)
@@ -144,14 +158,13 @@ def _lsa(home: Path, corpus: Corpus, text: CorpusText, options: EncoderOptions, 
 
 
 def _static(
-    home: Path, corpus: Corpus, text: CorpusText, options: EncoderOptions, threads: int, progress: Progress
+    home: Path, law: str, passages: Callable[[], Sequence[str]], options: EncoderOptions, threads: int, progress: Progress
 ) -> tuple[StaticEncoder, Matrix]:
-    folder = home / FOLDER / f"static-{_digest(f'{corpus.sha256} {options.static_dimensions} {options.static_whitening}')}"
+    folder = home / FOLDER / f"static-{_digest(f'{law} {options.static_dimensions} {options.static_whitening}')}"
     if not (folder / "articles.npy").exists():
         from gnn.encoders.distil import distil
 
-        passages = [passage(corpus, text, position) for position in range(len(corpus.articles))]
-        static, articles = distil(passages, options, threads=threads, progress=progress)
+        static, articles = distil(passages(), options, threads=threads, progress=progress)
         static.save(folder)
         _write_array(folder / "articles.npy", articles)  # last: its presence says that the folder is whole
     return StaticEncoder.load(folder), np.load(folder / "articles.npy")

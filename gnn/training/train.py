@@ -102,9 +102,9 @@ def train_serving_version(workspace: Workspace, recipe: Recipe) -> None:
 def _check_serves(recipe: Recipe) -> None:
     document = recipe.document
     shuffled = document.shuffled_edges or document.shuffled_mean
-    # New law would be encoded without its citations.
-    inlined = recipe.encoder.is_tuned and tuned_by(recipe).bi_encoder.inlined
-    if recipe.method != "towers" or shuffled or document.question_nodes or inlined:
+    # New law would be encoded without its citations, or with its headings.
+    otherwise = not recipe.encoder.headings or (recipe.encoder.is_tuned and tuned_by(recipe).bi_encoder.inlined)
+    if recipe.method != "towers" or shuffled or document.question_nodes or otherwise:
         raise BadSetting(f"recipe {recipe.name} gives no model that serves: `lexgraph compare {recipe.name}` measures it")
 
 

@@ -1,6 +1,7 @@
 """Encoders: what is served equals what was fitted, and the packed transformer is the one its package runs."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +96,17 @@ def test_an_encoder_that_is_not_there_is_a_clear_error(law: tuple[Corpus, Corpus
     with pytest.raises(BadSetting, match="no-such-model"):
         export_transformer(str(missing), EncoderOptions(), [], tmp_path / "out")  # pyright: ignore[reportCallIssue]
     assert not (tmp_path / "out").exists()
+
+
+def test_features_without_headings_are_of_the_articles_own_words(law: tuple[Corpus, CorpusText], tmp_path: Path) -> None:
+    corpus, text = law
+    options = EncoderOptions(dimensions=6)  # pyright: ignore[reportCallIssue]
+    bare = options.model_copy(update={"headings": False})
+    renamed = replace(text, headings=["Des autruches"] * len(text.headings), titles=["Code des autruches"] * len(text.titles))
+    with_them, without = make_features(tmp_path, *law, options), make_features(tmp_path, *law, bare)
+    again = make_features(tmp_path / "other", corpus, renamed, bare)
+    assert not np.allclose(with_them.articles, without.articles)
+    np.testing.assert_array_equal(without.articles, again.articles)
 
 
 @pytest.mark.slow
