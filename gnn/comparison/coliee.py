@@ -127,8 +127,11 @@ def compare_on_coliee(workspace: Workspace, entries: Sequence[Entry], test: str,
 
     Raises:
         BadQuery: as `by_year`.
+        BadSetting: a recipe learns from further questions, which the folder does not have.
     """
     asked = by_year(workspace.questions, test)
+    for entry in entries:
+        workspace.of_recipe(entry.recipe)
     trainer = Trainer(replace(workspace, questions=asked), alone())
     development, tested = (judged(workspace.corpus, of_split(asked, SPLIT, part)) for part in ("development", "test"))
     runs: dict[tuple[str, str], list[tuple[Cut, dict[str, float]]]] = {}

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from gnn.recipe import Recipe
 from runtime.progress import Progress, silent
 from search.coordinate_search import PASSES, coordinate_search
 from search.evaluation import Judged, measure, ranks_of
@@ -41,6 +42,11 @@ class Tuned:
 
     weights: dict[str, float]
     pooling: PoolingWeights
+
+
+def voting(recipe: Recipe, weights: Mapping[str, float]) -> dict[str, float]:
+    """Return weights of the lists, without that of the votes where a recipe has none."""
+    return {name: weight for name, weight in weights.items() if recipe.votes or name != "questions"}
 
 
 def tune_weights(retriever: Retriever, questions: Sequence[Judged], *, progress: Progress = silent) -> Tuned:

@@ -17,7 +17,7 @@ from gnn.model.trained import State, Trained, compared_by, untrained
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import cross_fitted, sampled
 from gnn.training.distributed import Process, alone
-from gnn.training.fusion_tuning import POOLING, WEIGHTS, tune_weights
+from gnn.training.fusion_tuning import POOLING, WEIGHTS, tune_weights, voting
 from gnn.training.lambdamart import Example, fit_trees
 from gnn.training.loop import Examples, dismiss, fit
 from gnn.training.scope import complete_scope
@@ -152,12 +152,12 @@ class Trainer:
         trained, features = self._trained(recipe, split), self._features_of(recipe, split)
         trained = replace(trained, seconds=trained.seconds + features.seconds, encoder_parameters=features.parameters)
         memory = _question_memory(corpus, features, trained, of_split(workspace.questions, split, "train"))
-        made = NewVersion(id, recipe, features, trained, memory, _voting(recipe, WEIGHTS), POOLING)
+        made = NewVersion(id, recipe, features, trained, memory, voting(recipe, WEIGHTS), POOLING)
         if recipe.tune_fusion:
             retriever = Retriever(workspace.index, made.model(), max_query_characters=1 << 20)
             development = judged(corpus, of_split(workspace.questions, split, "development"))
             tuned = tune_weights(retriever, development, progress=workspace.progress)
-            made = replace(made, weights=_voting(recipe, tuned.weights), pooling=tuned.pooling)
+            made = replace(made, weights=voting(recipe, tuned.weights), pooling=tuned.pooling)
         if recipe.rerank.rounds:
             examples = self.examples(_learnt_over(recipe), split, made.weights, made.pooling)
             trees = fit_trees(examples, FEATURES, recipe.rerank, threads=workspace.threads)
@@ -246,11 +246,6 @@ class Trainer:
             "processes": self.process.size,
             "versions": dict(_package_versions()),
         }
-
-
-def _voting(recipe: Recipe, weights: Mapping[str, float]) -> dict[str, float]:
-    """Return weights of the lists, without that of the votes where a recipe has none."""
-    return {name: weight for name, weight in weights.items() if recipe.votes or name != "questions"}
 
 
 def _learnt_over(recipe: Recipe) -> Recipe:

@@ -9,7 +9,7 @@ import pytest
 
 from gnn.comparison.coliee import Cut, Head, best_cut, by_year, heads, measures
 from runtime.progress import silent
-from schema.errors import BadQuery, MissingFile
+from schema.errors import BadQuery, BadSetting, MissingFile
 from schema.records import Question
 from search.evaluation import Judged
 from tests.support.commands import Lexgraph, recipe_file
@@ -106,6 +106,12 @@ def test_the_verb_trains_and_measures_in_a_home_of_its_own(folder: Path, tmp_pat
     assert all(0 <= value <= 100 for row in table["rows"] for value in row["means"].values())
     assert table["rows"][0]["means"]["R@5"] == 100
     assert not (tmp_path / "home" / "graph.lbug").exists(), "the user's graph is not made"
+
+
+def test_a_recipe_that_learns_from_questions_which_the_folder_has_not_is_refused(folder: Path, tmp_path: Path) -> None:
+    ended = Lexgraph.over(tmp_path / "home")("compare", "bm25", "static-more", "--coliee", folder, "--test", "R03")
+    assert "recipe static-more: no questions from" in ended.err
+    assert ended.code == BadSetting.exit_code
 
 
 def test_what_is_no_folder_is_told(tmp_path: Path) -> None:
