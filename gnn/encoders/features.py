@@ -87,9 +87,8 @@ def make_features(
         BadSetting: there is no such encoder, or what it gives is not all numbers.
         MissingExtra: it needs a package that is not installed.
     """
-    law = corpus.sha256
-    if not options.headings:
-        law, text = f"{law} without headings", _without_headings(text)
+    bare = (f"{corpus.sha256} without headings", _without_headings(text))
+    law, text = (corpus.sha256, text) if options.headings else bare
 
     def passages() -> list[str]:
         return [passage(corpus, text, position) for position in range(len(corpus.articles))]
