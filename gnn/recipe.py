@@ -338,18 +338,26 @@ class Recipe(_Part):
         """Return this recipe over the encoder of another one, and so the recipes that it names; a bi-encoder keeps its own.
 
         Raises:
-            BadSetting: the other one has none.
+            BadSetting: the other one has none, or one that a reranker cannot learn over.
         """
         if other.method in LEXICAL:
             raise BadSetting(f"recipe {other.name} has no encoder to borrow: it ranks by words")
         tunes = other.method == "bi-encoder"
-        return self._over(EncoderOptions(name="tuned", tuned=other.name) if tunes else other.encoder)  # pyright: ignore[reportCallIssue]
+        encoder = EncoderOptions(name="tuned", tuned=other.name) if tunes else other.encoder  # pyright: ignore[reportCallIssue]
+        if encoder.is_tuned and self.reranks:
+            raise BadSetting(f"recipe {self.name}: no reranker learns over the encoder of {other.name}: it knows all questions")
+        return self._over(encoder)
 
     def _over(self, encoder: EncoderOptions | None) -> "Recipe":
         if encoder is None:
             return self
         own = {} if self.method == "bi-encoder" else {"encoder": encoder}
         return self.model_copy(update={"borrowed": encoder, **own})
+
+    @property
+    def reranks(self) -> bool:
+        """Return whether it puts the first answers into another order that it has learnt."""
+        return bool(self.rerank.rounds) or self.method in ("graph-reranker", *READERS)
 
     @property
     def further_sources(self) -> tuple[str, ...]:

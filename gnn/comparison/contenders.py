@@ -52,8 +52,7 @@ class Entry:
     @property
     def measured_way(self) -> str:
         """The way that its figures are of: without a reranker, what is served is the ranking with feedback."""
-        reranks = self.recipe.rerank.rounds or self.recipe.method in ("graph-reranker", *READERS)
-        return self.way if self.way != "served" or reranks else "feedback"
+        return self.way if self.way != "served" or self.recipe.reranks else "feedback"
 
 
 @dataclass(frozen=True, slots=True)

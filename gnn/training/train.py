@@ -197,7 +197,14 @@ class Trainer:
         Args:
             weights, pooling: of the fusion that is reranked.
             asked: the questions; unless given, those to train on.
+
+        Raises:
+            BadSetting: an encoder of the recipe has learnt from all of the questions.
         """
+        if recipe.encoder.is_tuned:
+            raise BadSetting(
+                f"recipe {recipe.name} has an encoder that has learnt from all questions: no reranker learns over it"
+            )
         workspace, features = self.workspace, self._features_of(recipe, split)
         first = sampled(recipe.other(recipe.training.start) if recipe.training.start else recipe, recipe.rerank.negatives)
         development = of_split(workspace.questions, split, "development")
@@ -250,10 +257,7 @@ class Trainer:
 
 def _learnt_over(recipe: Recipe) -> Recipe:
     """Return the recipe whose models find the candidates that a reranker learns from."""
-    over = recipe.other(recipe.rerank.over) if recipe.rerank.over else recipe
-    if over.encoder.is_tuned:
-        raise BadSetting(f"recipe {recipe.name}: rerank.over = {over.name!r} has an encoder that has learnt from all questions")
-    return over
+    return recipe.other(recipe.rerank.over) if recipe.rerank.over else recipe
 
 
 def _question_memory(corpus: Corpus, features: Features, trained: Trained, questions: Sequence[Question]) -> QuestionMemory:

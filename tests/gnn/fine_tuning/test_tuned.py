@@ -212,7 +212,7 @@ def test_a_reranker_beside_a_tuned_encoder_learns_over_models_without_it(
     (tmp_path / "plain.toml").write_text(_PLAIN.replace("epochs = 2", "epochs = 3"))
     assert model_ids(recipe, "index", []) != before
     (tmp_path / "plain.toml").write_text(_ABOVE)
-    with open_graph(own_home) as graph, pytest.raises(BadSetting, match="'plain' has an encoder that has learnt"):
+    with open_graph(own_home) as graph, pytest.raises(BadSetting, match="recipe plain has an encoder that has learnt"):
         Trainer(working_on(own_home, graph), alone()).version(recipe, "random", "")
 
 
