@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 _SOURCE = "coliee"
 
 
-def compared_on_coliee(home: Home, recipes: Sequence[str], folder: Path, test: str, seeds: int) -> "ColieeTable":
+def compared_on_coliee(
+    home: Home, recipes: Sequence[str], folder: Path, test: str, seeds: int, encoder: str = ""
+) -> "ColieeTable":
     """Return recipes on the questions of one year, of the code and the question files in a folder.
 
     They are loaded into a home of their own, which is kept for the next time: the user's graph stays as it is.
@@ -26,9 +28,7 @@ def compared_on_coliee(home: Home, recipes: Sequence[str], folder: Path, test: s
     from gnn.comparison.coliee import compare_on_coliee
     from gnn.comparison.contenders import entry
 
-    entries = [
-        entry(name, lambda of: home.recipe(of).model_copy(update={"questions": _SOURCE})) for name in dict.fromkeys(recipes)
-    ]
+    entries = [entry(name, lambda of: home.recipe_on(_SOURCE, of, encoder)) for name in dict.fromkeys(recipes)]
     with own.graph() as graph:
         return compare_on_coliee(own.workspace(graph, entries[0].recipe), entries, test.upper(), seeds)
 

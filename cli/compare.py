@@ -66,12 +66,12 @@ def compare(  # noqa: PLR0913 (options)
         tables = compared(Home.of(context), recipes, questions, split, only, Trainings(seeds, against, encoder))
         show_recipe_tables(tables, out, as_json=json_)
     else:
-        compare_on_coliee(Home.of(context), recipes, coliee, test, seeds, out, as_json=json_)
+        compare_on_coliee(Home.of(context), recipes, coliee, test, Trainings(seeds, against, encoder), out, as_json=json_)
 
 
 _IDLE = {
     "cross_fitted": ("coliee", "test", "split", "seeds", "against", "encoder"),
-    "coliee": ("questions", "split", "only", "against", "encoder"),
+    "coliee": ("questions", "split", "only", "against"),
 }
 """Options that do nothing beside another."""
 
@@ -117,11 +117,7 @@ def compared(
     from gnn.comparison.contenders import entry
     from gnn.comparison.tables import Plan, compare_recipes
 
-    def load(name: str) -> "Recipe":
-        recipe = home.recipe(name).model_copy(update={"questions": questions})
-        return recipe.over_encoder_of(home.recipe(trainings.encoder)) if trainings.encoder else recipe
-
-    entries = [entry(name, load) for name in names]
+    entries = [entry(name, lambda of: home.recipe_on(questions, of, trainings.encoder)) for name in names]
     splits = _splits([one.recipe for one in entries], only)
     with home.graph() as graph:
         more = {source for one in entries for source in one.recipe.further_sources}
@@ -156,12 +152,12 @@ def write_page(file: Path | None, page: Callable[[str], str]) -> None:
 
 
 def compare_on_coliee(
-    home: Home, recipes: Sequence[str], folder: Path, test: str, seeds: int, out: Path | None, *, as_json: bool
+    home: Home, recipes: Sequence[str], folder: Path, test: str, trainings: Trainings, out: Path | None, *, as_json: bool
 ) -> None:
     """Print the table of recipes on one year of COLIEE, and write it where a file is named."""
     from cli.coliee import compared_on_coliee, show_coliee
 
-    table = compared_on_coliee(home, recipes, folder, test, seeds)
+    table = compared_on_coliee(home, recipes, folder, test, trainings.seeds, trainings.encoder)
     show_coliee(table, as_json=as_json)
 
     from gnn.comparison.coliee import coliee_page
@@ -175,7 +171,7 @@ def compare_cross_fitted(
     """Print what the rerankers of recipes add by cross-fitting, and write it where a file is named."""
     from cli.cross_fitted import cross_fitted, show_cross_fitted
 
-    named = [home.recipe(name).model_copy(update={"questions": questions}) for name in dict.fromkeys(recipes)]
+    named = [home.recipe_on(questions, name) for name in dict.fromkeys(recipes)]
     tables = cross_fitted(home, named, _splits(named, only))
     show_cross_fitted(tables, as_json=as_json)
 

@@ -77,6 +77,11 @@ class Home:
 
         return load_recipe(name or self.settings.recipe)
 
+    def recipe_on(self, questions: str, name: str, encoder: str = "") -> "Recipe":
+        """Load a recipe to learn from a source of questions, over the encoder of another one where that is named."""
+        recipe = self.recipe(name).model_copy(update={"questions": questions})
+        return recipe.over_encoder_of(self.recipe(encoder)) if encoder else recipe
+
     def workspace(self, graph: "ReadableGraph", recipe: "Recipe", check_lock: Callable[[], object] = lambda: None) -> "Workspace":
         """Return what training and evaluation work on: the law, its index, the recipe's questions, of all its sources."""
         return self.shared_workspace(graph, recipe.questions, recipe.further_sources, check_lock).of_recipe(recipe)

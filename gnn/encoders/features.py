@@ -87,8 +87,7 @@ def make_features(
         BadSetting: there is no such encoder, or what it gives is not all numbers.
         MissingExtra: it needs a package that is not installed.
     """
-    bare = (f"{corpus.sha256} without headings", _without_headings(text))
-    law, text = (corpus.sha256, text) if options.headings else bare
+    law, text = _read(corpus, text, options)
 
     def passages() -> list[str]:
         return [passage(corpus, text, position) for position in range(len(corpus.articles))]
@@ -105,9 +104,9 @@ def make_features(
             tuned = tuned_by(passages())
             parts.append(_tuned(tuned, progress, alone=len(names) == 1))
         else:
-            read = passages()
-            folder = _exported(home, name, options, read, law)
-            parts.append(_centred(OnnxEncoder(folder, threads), read, folder / "passages.npz", progress))
+            texts = passages()
+            folder = _exported(home, name, options, texts, law)
+            parts.append(_centred(OnnxEncoder(folder, threads), texts, folder / "passages.npz", progress))
         _check_numbers(name, parts[-1][1], corpus)
     articles = joined([matrix for _, matrix in parts])
     return Features(
@@ -134,9 +133,12 @@ def with_shuffled_parents(features: Features, corpus: Corpus, seed: int) -> Feat
     return replace(features, parents=unit(group_sums(group, features.articles))[group])
 
 
-def _without_headings(text: CorpusText) -> CorpusText:
-    """Return the words of a law with nothing above its articles."""
-    return replace(text, titles=[""] * len(text.titles), headings=[""] * len(text.headings))
+def _read(corpus: Corpus, text: CorpusText, options: EncoderOptions) -> tuple[str, CorpusText]:
+    """Return the fingerprint and the words of what encoders read: a law, or its articles with nothing above them."""
+    if options.headings:
+        return corpus.sha256, text
+    bare = replace(text, titles=[""] * len(text.titles), headings=[""] * len(text.headings))
+    return f"{corpus.sha256} without headings", bare
 
 
 def _lsa(

@@ -106,6 +106,7 @@ def test_the_verb_trains_and_measures_in_a_home_of_its_own(folder: Path, tmp_pat
     assert all(0 <= value <= 100 for row in table["rows"] for value in row["means"].values())
     assert table["rows"][0]["means"]["R@5"] == 100
     assert not (tmp_path / "home" / "graph.lbug").exists(), "the user's graph is not made"
+    assert "bm25 has no encoder to borrow" in run(*arguments, "--encoder", "bm25").err, "the option is read here too"
 
 
 def test_a_recipe_that_learns_from_questions_which_the_folder_has_not_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -23,8 +23,9 @@ from gnn.evaluation.compare import compare
 from gnn.evaluation.plot import draw
 from gnn.model.subgraph import subgraph_edges
 from gnn.recipe import load_recipe
+from gnn.training.distributed import alone
 from gnn.training.loop import Examples, fit
-from gnn.training.train import train
+from gnn.training.train import Trainer, train
 from gnn.versions.active import active_id, active_model
 from gnn.versions.shared_folder import model_folder
 from gnn.workspace import Workspace
@@ -35,11 +36,11 @@ from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.read import read_corpus
 from search.modes import Mode
-from search.questions import TITLE, of_split
+from search.questions import TITLE, of_split, query_text
 from search.retrieval import Retriever
 from search.text.index import TextIndex, build_text_index, open_text_index
 from search.text.options import Bm25Options
-from tests.gnn.conftest import small_recipe
+from tests.gnn.conftest import small_recipe, workspace_on
 from tests.support.tiny_law import bakers, millers, write_law
 
 ROOT = Path(__file__).parents[3]
@@ -307,3 +308,16 @@ def test_every_recipe_of_the_project_loads() -> None:
 def test_indexes_have_the_corpus_of_the_graph(index: TextIndex, law: tuple[Corpus, CorpusText]) -> None:
     for field in dataclasses.fields(Corpus):
         np.testing.assert_array_equal(getattr(index.corpus, field.name), getattr(law[0], field.name))
+
+
+@pytest.mark.parametrize("tunes", [False, True])
+def test_training_questions_vote_unless_a_recipe_says_no(asked_home: Path, tunes: bool) -> None:
+    with open_graph(asked_home) as graph:
+        workspace = workspace_on(asked_home, graph)
+        trainer = Trainer(workspace, alone())
+        asked = query_text(of_split(workspace.questions, "random", "train")[0])
+        for votes in (True, False):
+            recipe = small_recipe().model_copy(update={"votes": votes, "tune_fusion": tunes and not votes})
+            lists = Retriever(workspace.index, trainer.version(recipe, "random", "").model()).rank(asked).lists
+            assert ("questions" in lists) == votes
+            assert "vector" in lists
