@@ -100,6 +100,14 @@ def citations(
     report(measure(luxembourg, examples=examples), as_json=json_)
 
 
+@app.command("fine-tuning")
+def fine_tuning(quick: Quick = False, json_: Json = False) -> None:
+    """Train transformers of the published size with random weights for a few steps: a GPU's work."""
+    from bench.fine_tuning import measure
+
+    report(measure(quick=quick), as_json=json_)
+
+
 @app.command()
 def mutations(
     count: Annotated[int, typer.Option(min=1, help="Broken files for each reader.")] = 200,

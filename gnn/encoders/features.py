@@ -108,9 +108,9 @@ def make_features(
             folder = _exported(home, name, options, texts, law)
             parts.append(_centred(OnnxEncoder(folder, threads), texts, folder / "passages.npz", progress))
         _check_numbers(name, parts[-1][1], corpus)
-    articles = joined([matrix for _, matrix in parts])
+    articles = joined([matrix for _, matrix in parts], options.weights)
     return Features(
-        JoinedEncoder(tuple(part for part, _ in parts)),
+        JoinedEncoder(tuple(part for part, _ in parts), options.weights),
         articles,
         unit(sums_below(corpus, articles)),
         unit(group_sums(corpus.group, articles))[corpus.group],

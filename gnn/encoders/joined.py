@@ -27,32 +27,45 @@ _OPEN: Mapping[str, Callable[[Path, int], Part]] = {
 
 @dataclass(frozen=True, eq=False)
 class JoinedEncoder:
-    """Encoders side by side, each with the same weight, the whole at unit length."""
+    """Encoders side by side, the whole at unit length.
+
+    Attributes:
+        weights: of the parts; empty: all the same.
+    """
 
     parts: tuple[Part, ...]
+    weights: tuple[float, ...] = ()
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Return float32[texts, d]: the parts' embeddings joined; d is the sum of theirs."""
-        return joined([part.encode(texts) for part in self.parts])
+        return joined([part.encode(texts) for part in self.parts], self.weights)
 
     def save(self, folder: Path) -> None:
         """Write every part into a folder of its own."""
         folder.mkdir(parents=True, exist_ok=True)
         kinds = [_KINDS[type(part)] for part in self.parts]
-        (folder / "encoder.json").write_text(json.dumps(kinds))
+        (folder / "encoder.json").write_text(json.dumps({"parts": kinds, "weights": self.weights}))
         for number, part in enumerate(self.parts):
             part.save(folder / str(number))
 
     @classmethod
     def load(cls, folder: Path, threads: int = 2) -> "JoinedEncoder":
         """Open what `save` wrote."""
-        kinds = json.loads((folder / "encoder.json").read_text())
-        return cls(tuple(_OPEN[kind](folder / str(number), threads) for number, kind in enumerate(kinds)))
+        stored = json.loads((folder / "encoder.json").read_text())
+        if isinstance(stored, list):  # of before there were weights
+            stored = {"parts": stored, "weights": []}
+        parts = (_OPEN[kind](folder / str(number), threads) for number, kind in enumerate(stored["parts"]))
+        return cls(tuple(parts), tuple(stored["weights"]))
 
 
-def joined(parts: Sequence[Matrix]) -> Matrix:
-    """Return embeddings side by side, each part scaled so that the whole has unit length."""
-    return parts[0] if len(parts) == 1 else (np.concatenate(parts, axis=1) / np.sqrt(len(parts))).astype(np.float32)
+def joined(parts: Sequence[Matrix], weights: Sequence[float] = ()) -> Matrix:
+    """Return embeddings side by side, by their weights (none: all the same), scaled so that the whole has unit length."""
+    if len(parts) == 1:
+        return parts[0]
+    if weights:
+        parts = [part * np.float32(weight) for part, weight in zip(parts, weights, strict=True)]
+    length = float(np.linalg.norm(weights)) if weights else np.sqrt(len(parts))
+    return (np.concatenate(parts, axis=1) / length).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)

@@ -169,4 +169,4 @@ def features_of_passages(
             rows.append(part.encode_passages(batch))
             advance(len(batch))
         parts.append(np.concatenate(rows))
-    return joined(parts)
+    return joined(parts, encoder.weights)

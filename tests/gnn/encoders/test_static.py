@@ -53,6 +53,21 @@ def test_what_was_saved_encodes_the_same(tmp_path: Path) -> None:
     )
 
 
+def test_an_encoder_of_twice_the_weight_has_four_times_the_say_in_a_similarity(tmp_path: Path) -> None:
+    JoinedEncoder((small(), small()), (1.0, 2.0)).save(tmp_path / "saved")
+    encoded = JoinedEncoder.load(tmp_path / "saved").encode(["pains", "blé"])
+    first, second = np.split(encoded, 2, axis=1)
+    np.testing.assert_allclose(second, 2 * first, atol=1e-7)
+    np.testing.assert_allclose(np.linalg.norm(encoded, axis=1), 1, atol=1e-6)
+
+
+def test_encoders_saved_before_there_were_weights_have_the_same(tmp_path: Path) -> None:
+    JoinedEncoder((small(), small())).save(tmp_path / "saved")
+    (tmp_path / "saved" / "encoder.json").write_text('["static", "static"]')
+    loaded = JoinedEncoder.load(tmp_path / "saved")
+    np.testing.assert_array_equal(loaded.encode(["pains"]), JoinedEncoder((small(), small())).encode(["pains"]))
+
+
 @pytest.fixture(scope="module")
 def packed() -> PackedE5:
     return PackedE5.read(packed_file())
