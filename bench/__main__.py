@@ -108,6 +108,14 @@ def fine_tuning(quick: Quick = False, json_: Json = False) -> None:
     report(measure(quick=quick), as_json=json_)
 
 
+@app.command("graph-stage")
+def graph_stage(quick: Quick = False, json_: Json = False) -> None:
+    """Train GATv2 over a made-up tree of law for an epoch, beside a plain loop over NeighborLoader."""
+    from bench.graph_stage import measure
+
+    report(measure(quick=quick), as_json=json_)
+
+
 @app.command()
 def mutations(
     count: Annotated[int, typer.Option(min=1, help="Broken files for each reader.")] = 200,

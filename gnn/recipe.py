@@ -71,6 +71,9 @@ class DocumentOptions(_Part):
     edges: tuple[Literal["contains", "cites", "next"], ...] = Field(
         ("contains", "cites"), min_length=1, description="Edges, both ways; next: reading order."
     )
+    neighbours: tuple[int, ...] = Field(
+        (), description="Neighbours of a node that training draws, layer by layer, -1: all; none: the whole graph at once."
+    )
     question_nodes: bool = Field(False, description="Make training questions nodes too; their scores teach the query tower.")
     shuffled_edges: bool = Field(False, description="Give edges other ends at random: what a network earns without structure.")
     shuffled_mean: bool = Field(False, description="Take the mean over as many articles drawn at random, not over the section.")
@@ -79,6 +82,14 @@ class DocumentOptions(_Part):
     def _heads_share_the_width(self) -> "DocumentOptions":
         if self.hidden % self.heads:
             raise ValueError(f"hidden ({self.hidden}) must be a multiple of heads ({self.heads})")
+        return self
+
+    @model_validator(mode="after")
+    def _neighbours_of_each_layer(self) -> "DocumentOptions":
+        if self.neighbours and (len(self.neighbours) != self.layers or any(n != -1 and n < 1 for n in self.neighbours)):
+            raise ValueError(f"neighbours: {self.layers} numbers are wanted, one a layer, each above 0, or -1 for all")
+        if self.neighbours and self.question_nodes:
+            raise ValueError("neighbours cannot be drawn where training questions are nodes: these are silent in turn")
         return self
 
 

@@ -148,6 +148,7 @@ QUICK = {
     "api": ["--quick"],
     "ingest": ["--quick"],  # all of it is one of the commands above
     "fine-tuning": ["--quick"],
+    "graph-stage": ["--quick"],
     "history": ["--quick", "--sample", "20"],
     "mutations": ["--count", "20"],
     "corpus": ["--quick"],

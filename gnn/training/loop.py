@@ -15,6 +15,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from gnn.encoders.features import Features
 from gnn.encoders.joined import TowerWeights
 from gnn.model.graph_layers import subgraph_data
+from gnn.model.neighbours import Neighbourhoods
 from gnn.model.subgraph import SubgraphEdges, attribute_width
 from gnn.model.trained import Epoch, State, Trained
 from gnn.model.two_towers import TwoTowers
@@ -89,9 +90,9 @@ def fit(
     return replace(trained, seconds=time.monotonic() - began)
 
 
-def _led(inputs: "_Inputs", process: Process, examples: Examples, progress: Progress) -> Trained:
+def _led(inputs: "TowerInputs", process: Process, examples: Examples, progress: Progress) -> Trained:
     """Return what a training gives that this process leads; what it held meanwhile is let go."""
-    run = _Run(process.from_leader(inputs), process)
+    run = TowerRun(process.from_leader(inputs), process)
     development = examples.development
     queries = torch.from_numpy(examples.features.encoder.encode([query_text(question) for question in development]))
     queries, relevant = queries.to(process.device), [positions_of(examples.corpus, question) for question in development]
@@ -101,8 +102,8 @@ def _led(inputs: "_Inputs", process: Process, examples: Examples, progress: Prog
 
 def follow(process: Process) -> None:
     """Do this process's share of every training that the leader begins, until it dismisses its followers."""
-    while (inputs := process.from_leader(cast(_Inputs | None, None))) is not None:
-        _Run(inputs, process).train(None, silent)
+    while (inputs := process.from_leader(cast(TowerInputs | None, None))) is not None:
+        TowerRun(inputs, process).train(None, silent)
 
 
 def dismiss(process: Process) -> None:
@@ -111,7 +112,7 @@ def dismiss(process: Process) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Inputs:
+class TowerInputs:
     """All that every process of a training is given.
 
     Attributes:
@@ -135,12 +136,12 @@ class _Inputs:
     threads: int
 
 
-def _inputs(recipe: Recipe, examples: Examples, start: State | None, threads: int) -> _Inputs:
+def _inputs(recipe: Recipe, examples: Examples, start: State | None, threads: int) -> TowerInputs:
     features, training, edges = examples.features, examples.training, examples.edges
     queries = features.encoder.encode([query_text(question) for question in training])
     relevant = [positions_of(examples.corpus, question) for question in training]
     more = [queries] if recipe.document.question_nodes else []
-    return _Inputs(
+    return TowerInputs(
         recipe,
         len(examples.corpus.articles),
         np.concatenate([features.articles, features.sections, *more]),
@@ -171,10 +172,10 @@ class _Best:
             self.state = {name: value.detach().clone() for name, value in model.state_dict().items()}
 
 
-class _Run:
+class TowerRun:
     """One training run in one process: the model, its inputs on the device, and the optimiser."""
 
-    def __init__(self, inputs: _Inputs, process: Process) -> None:
+    def __init__(self, inputs: TowerInputs, process: Process) -> None:
         keep_freed_memory()
         torch.set_num_threads(max(1, inputs.threads // process.neighbours))
         self.process, self.device = process, process.device
@@ -186,10 +187,15 @@ class _Run:
         self.model = TwoTowers(
             inputs.nodes.shape[1], self.n, recipe.document, recipe.query, options.dropout, options.temperature
         ).to(self.device)
-        x = torch.from_numpy(inputs.nodes)
         self.first_question = self.n + inputs.edges.sections
-        tensors = (x, torch.from_numpy(inputs.parents), *self._edges(inputs.edges, x))
-        self.inputs = tuple(tensor.to(self.device) for tensor in tensors)
+        x, s = torch.from_numpy(inputs.nodes), torch.from_numpy(inputs.parents)
+        self.neighbourhoods: Neighbourhoods | None = None
+        if recipe.document.neighbours:
+            graph = subgraph_data(inputs.edges, x, attribute_width(recipe.document.edges))
+            graph.s = s
+            self.neighbourhoods = Neighbourhoods(graph, recipe.document.neighbours, options.seed)
+        else:
+            self.inputs = tuple(tensor.to(self.device) for tensor in (x, s, *self._edges(inputs.edges, x)))
         self.queries = torch.from_numpy(inputs.queries).to(self.device)
         self.titles = torch.from_numpy(inputs.titles).to(self.device)
         self.relevant = inputs.relevant
@@ -213,6 +219,9 @@ class _Run:
 
     def documents(self, model: TwoTowers, rows: slice | Tensor, silent: Tensor | None = None) -> Tensor:
         """Return embeddings of nodes; questions that are ``silent`` tell their articles nothing."""
+        if self.neighbourhoods is not None:
+            nodes = torch.arange(self.first_question)[rows]
+            return self.neighbourhoods.all_embedded(model.document, nodes, self.device)
         x, s, edge_index, edge_attr = self.inputs
         if silent is not None:
             told = ~torch.isin(edge_index[0], silent + self.first_question)
@@ -269,7 +278,7 @@ class _Run:
         elif self.curriculum is not None:  # what the leader draws: the order depends on how floats were added
             drawn = self.process.from_leader(self.curriculum.draw(batch.tolist(), done))
             loss = self._loss(queries, relevant, self._with_relevant(relevant, torch.from_numpy(drawn)))
-        elif self.n > self.options.full_softmax_limit:
+        elif self.n > self.options.full_softmax_limit or self.neighbourhoods is not None:
             drawn = torch.randperm(self.n, generator=self.draw)[: self.options.negatives]
             loss = self._loss(queries, relevant, self._with_relevant(relevant, drawn))
         else:
@@ -290,7 +299,9 @@ class _Run:
         if candidates is None:
             documents = self.documents(self.model, slice(self.rows))[: self.n]
         else:
-            if self.recipe.document.layers:  # which need the neighbours of the candidates, and theirs
+            if self.neighbourhoods is not None:
+                documents = self.neighbourhoods.embedded(self.model.document, candidates, self.device)
+            elif self.recipe.document.layers:  # which need the neighbours of the candidates, and theirs
                 documents = self.documents(self.model, slice(self.rows))[candidates]
             else:
                 documents = self.documents(self.model, candidates)
@@ -335,6 +346,7 @@ class _Run:
 
     @torch.inference_mode()
     def measures(self, model: TwoTowers, queries: Tensor, relevant: Positions) -> tuple[float, float]:
+        """Return R@100 and MAP (0 to 1) over queries, float32[q, d] before their tower."""
         model.eval()
         documents = self.documents(model, slice(self.rows))[: self.n]
         scores = (model.log_scale.exp() * model.query(queries) @ documents.T + model.bias).float().cpu().numpy()
@@ -343,6 +355,7 @@ class _Run:
 
     @torch.inference_mode()
     def result(self, corpus: Corpus, best: _Best) -> Trained:
+        """Return what the parameters of the best epoch give of a corpus."""
         self.model.load_state_dict(best.state)
         self.model.eval()
         nodes = self.documents(self.model, slice(None)).float().cpu().numpy()

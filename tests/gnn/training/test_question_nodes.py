@@ -52,7 +52,7 @@ def test_no_article_is_told_by_the_questions_of_its_batch(
     law: tuple[Corpus, CorpusText], features: Features, questions: list[Question]
 ) -> None:
     given = examples(law, features, questions)
-    run = loop._Run(loop._inputs(recipe(), given, None, 1), alone())
+    run = loop.TowerRun(loop._inputs(recipe(), given, None, 1), alone())
     torch.nn.init.normal_(run.model.document.attention.leave.weight)
     run.model.eval()
     asked = torch.tensor([2])
