@@ -2,9 +2,10 @@
 
 Both train three GATv2 layers over the tree, the recipe ``g-dsr``, on the same made-up law, of the size of four French codes, and
 on the same pairs of a question and an article. The loop does as G-DSR says (Louis et al., EACL 2023, section 3.2): for every 512
-pairs it embeds the articles and as many negatives from all neighbours within three edges, and the articles of a batch are negatives
-for each other. Ours (`gnn.training.loop`) embeds the whole tree once a step, scores each question with all articles, and takes all
-of its pairs in one step. NeighborLoader draws by `gnn.model.neighbours`, its own samplers being in no package index.
+pairs it embeds the articles and as many negatives from all neighbours within three edges, and the articles of a batch are
+negatives for each other. Ours (`gnn.training.loop`) embeds the whole tree once a step, scores each question with all articles,
+and takes all of its pairs in one step. NeighborLoader draws by `gnn.model.neighbours`, its own samplers being in no package
+index.
 """
 
 from collections.abc import Callable
