@@ -215,6 +215,7 @@ class BiEncoderOptions(_Part):
         1000, ge=0, description="Articles beside those that answer development questions, among which these choose the epoch."
     )
     inlined: bool = Field(False, description="Put what an article cites behind its text (`gnn.fine_tuning.inlining`).")
+    share: float = Field(1.0, gt=0, le=1, description="Part of the way from the weights that it began with that is kept.")
 
 
 class AdaptationOptions(_Part):

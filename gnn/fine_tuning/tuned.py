@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor, nn
 
 from gnn.encoders.features import Tuned
 from gnn.encoders.tuned import LETTERS, TunedEncoder
@@ -18,7 +19,7 @@ from gnn.fine_tuning.body import begin_from, load_body
 from gnn.fine_tuning.export import export_bi_encoder
 from gnn.fine_tuning.inlining import inlined
 from gnn.fine_tuning.kept_run import BODY, Kept, keep_run, kept_folder, place_of, run_of
-from gnn.fine_tuning.loop import Run, TunedEpoch, tune
+from gnn.fine_tuning.loop import Run, TunedEpoch, trained_parameters, tune
 from gnn.recipe import TRANSFORMER_FORMAT, FineTuningOptions, Recipe
 from gnn.synthetic.questions import synthetic_questions
 from gnn.workspace import Workspace
@@ -95,11 +96,12 @@ def _with_citations(workspace: Workspace, recipe: Recipe, passages: Sequence[str
 def _key(workspace: Workspace, recipe: Recipe, questions: Sequence[Question]) -> str:
     """Return a digest of all that a bi-encoder is made from, and of nothing that is done with it later."""
     asked = [asdict(question) for question in sorted(questions, key=lambda question: question.id)]
-    parts = [recipe.fine_tuning, recipe.bi_encoder]
-    # Younger than stored encoders, whose names stay valid: each counts where it is used.
-    parts += [recipe.adaptation] if recipe.adaptation.steps else []
-    parts += [recipe.synthetic] if recipe.synthetic.per_article else []
-    made_from = [TRANSFORMER_FORMAT, workspace.index.key, asked, [part.model_dump(mode="json") for part in parts]]
+    # Some options are younger than stored encoders, whose names stay valid: each counts where it is used.
+    younger = {"share"} if recipe.bi_encoder.share == 1 else None
+    parts = [recipe.fine_tuning.model_dump(mode="json"), recipe.bi_encoder.model_dump(mode="json", exclude=younger)]
+    parts += [recipe.adaptation.model_dump(mode="json")] if recipe.adaptation.steps else []
+    parts += [recipe.synthetic.model_dump(mode="json")] if recipe.synthetic.per_article else []
+    made_from = [TRANSFORMER_FORMAT, workspace.index.key, asked, parts]
     return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:12]
 
 
@@ -115,12 +117,14 @@ def _train(
         begin_from(body, adapted_body(workspace, recipe))
     torch.manual_seed(options.seed)  # of what is not there yet: the layers over passages
     model = BiEncoder(prepared(body, options), recipe.bi_encoder)
+    begun = {name: value.detach().clone() for name, value in trained_parameters(model).items()}
     seconds, curve = 0.0, list[TunedEpoch]()
     for learnt, tuning, below in _stages(recipe, questions[0], synthetic):
         task = BiEncoderTask(model, _pairs(workspace, recipe, texts, (learnt, questions[1])), recipe)
         place = place_of(workspace, wanted.name) / below
         curve = tune(task, Run(recipe.name, wanted.key, place, tuning, workspace.threads, workspace.progress))
         seconds += curve[-1].seconds
+    go_part_of_the_way(model.cpu(), begun, recipe.bi_encoder.share)
 
     def write(part: Path) -> int:
         export_bi_encoder(model, part)
@@ -128,6 +132,22 @@ def _train(
         return sum(parameter.numel() for parameter in model.parameters())
 
     return keep_run(workspace, wanted.name, curve, seconds, write)
+
+
+def go_part_of_the_way(model: nn.Module, begun: Mapping[str, Tensor], share: float) -> None:
+    """Leave a model between the parameters that it began with and those that it learnt (a share of 1: what it learnt).
+
+    Half-way a transformer keeps more of what it knew of other questions (Wortsman et al., "Robust Fine-Tuning of Zero-Shot
+    Models", CVPR 2022, section 3), and has learnt less of the questions by heart that towers are to be trained on after it.
+
+    Args:
+        begun: by name, of the parameters that were trained.
+    """
+    if share == 1:
+        return
+    with torch.no_grad():
+        for name, value in trained_parameters(model).items():
+            value.copy_(torch.lerp(begun[name], value, share))
 
 
 def _synthetic(workspace: Workspace, recipe: Recipe) -> list[Question]:
