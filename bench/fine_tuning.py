@@ -23,12 +23,13 @@ from gnn.fine_tuning.adaptation import AdaptationTask
 from gnn.fine_tuning.bi_encoder import BiEncoder, prepared
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
 from gnn.fine_tuning.body import Body
-from gnn.fine_tuning.loop import Run, Task, device_of_training, tune
+from gnn.fine_tuning.loop import Run, Task, computes_in_bf16, device_of_training, tune
+from gnn.options import FineTuningOptions
 from gnn.reading.first_stage import Found
 from gnn.reading.learning import ReadingTask
 from gnn.reading.mtft import MtftBert
 from gnn.reading.passages import ReadableLaw
-from gnn.recipe import FineTuningOptions, Recipe, load_recipe
+from gnn.recipe import Recipe, load_recipe
 from schema.records import Question
 
 RECIPES = ("dpr-paper", "dsr-paper", "dsr-dapt-paper", "mtft-paper")
@@ -90,8 +91,9 @@ def _measured(recipe: Recipe, size: _Size) -> dict[str, float]:
     }
     if isinstance(task, BiEncoderTask):
         passages = [task.model.marks.article_pieces([5] * size.length) for _ in range(size.articles)]
-        task.embedded(passages[:32])
-        figures["embedded_s"] = len(passages) / seconds_of(lambda: task.embedded(passages).cpu())
+        with torch.autocast(task.model.device.type, torch.bfloat16, enabled=computes_in_bf16(task.model.device)):
+            task.embedded(passages[:32])
+            figures["embedded_s"] = len(passages) / seconds_of(lambda: task.embedded(passages).cpu())
     if on_gpu:
         figures["memory_gib"] = torch.cuda.max_memory_allocated() / (1 << 30)
     return figures

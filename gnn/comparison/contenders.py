@@ -8,7 +8,8 @@ import numpy as np
 
 from gnn.comparison.reading import first_stage_of, reading_reranker
 from gnn.model.subgraph import subgraph_edges
-from gnn.recipe import LEXICAL, READERS, Recipe, RerankOptions
+from gnn.options import RerankOptions
+from gnn.recipe import LEXICAL, READERS, Recipe
 from gnn.training.bm25_tuning import tuned_lexical
 from gnn.training.cross_fitting import gathering
 from gnn.training.expanded_bm25 import expanded_lexical

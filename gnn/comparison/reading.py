@@ -8,6 +8,7 @@ from gnn.encoders.features import make_features
 from gnn.encoders.static import StaticEncoder
 from gnn.fine_tuning.body import load_body
 from gnn.fine_tuning.loop import Run
+from gnn.options import EncoderOptions
 from gnn.reading.drmm import Drmm
 from gnn.reading.first_stage import ask, check_law, own_questions, to_learn_from
 from gnn.reading.learning import Learner, ToLearnFrom, learn
@@ -17,7 +18,7 @@ from gnn.reading.mtft import MtftBert
 from gnn.reading.pacrr import Pacrr
 from gnn.reading.passages import ReadableLaw
 from gnn.reading.reader import ReadingReranker
-from gnn.recipe import EncoderOptions, Recipe
+from gnn.recipe import Recipe
 from gnn.training.cross_fitting import gathering
 from gnn.training.train import Trainer
 from gnn.versions.identity import RecipeSplit, model_ids

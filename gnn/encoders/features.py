@@ -15,7 +15,7 @@ from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.passages import passage
 from gnn.encoders.static import StaticEncoder
 from gnn.encoders.tuned import TunedEncoder
-from gnn.recipe import EncoderOptions
+from gnn.options import EncoderOptions
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting
 from search.arrays import Matrix, unit

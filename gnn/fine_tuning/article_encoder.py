@@ -11,7 +11,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from gnn.recipe import BiEncoderOptions
+from gnn.options import BiEncoderOptions
 
 
 class ArticleEncoder(nn.Module):

@@ -14,7 +14,7 @@ from torch.nn import functional
 from gnn.encoders.tuned import Marks, Pieces
 from gnn.fine_tuning.article_encoder import ArticleEncoder
 from gnn.fine_tuning.body import Body
-from gnn.recipe import BiEncoderOptions, FineTuningOptions
+from gnn.options import BiEncoderOptions, FineTuningOptions
 from schema.errors import BadSetting
 
 

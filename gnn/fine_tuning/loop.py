@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnn.recipe import FineTuningOptions
+from gnn.options import FineTuningOptions
 from runtime.freed_memory import keep_freed_memory
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting, StorageFull

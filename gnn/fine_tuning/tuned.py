@@ -20,7 +20,8 @@ from gnn.fine_tuning.export import export_bi_encoder
 from gnn.fine_tuning.inlining import inlined
 from gnn.fine_tuning.kept_run import BODY, Kept, keep_run, kept_folder, place_of, run_of
 from gnn.fine_tuning.loop import Run, TunedEpoch, trained_parameters, tune
-from gnn.recipe import TRANSFORMER_FORMAT, FineTuningOptions, Recipe
+from gnn.options import FineTuningOptions
+from gnn.recipe import TRANSFORMER_FORMAT, Recipe
 from gnn.synthetic.questions import synthetic_questions
 from gnn.workspace import Workspace
 from schema.errors import BadSetting

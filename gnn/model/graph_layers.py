@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnn.model.subgraph import EDGE_KINDS, SubgraphEdges
-from gnn.recipe import LayerKind
+from gnn.options import LayerKind
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data

@@ -17,7 +17,7 @@ from gnn.model.dropout import Dropout
 from gnn.model.gradients import unit_length, with_share
 from gnn.model.graph_layers import graph_layer
 from gnn.model.subgraph import attribute_width
-from gnn.recipe import DocumentOptions, QueryOptions
+from gnn.options import DocumentOptions, QueryOptions
 
 
 class TreeAttention(nn.Module):

@@ -7,8 +7,8 @@ Chalkidis et al., "Regulatory Compliance through Doc2Doc Information Retrieval",
 import torch
 from torch import Tensor, nn
 
+from gnn.options import ReadingOptions
 from gnn.reading.matching import Matches
-from gnn.recipe import ReadingOptions
 
 _EXACT = 0.9999
 """Cosine from which a match is exact, and has the last bin to itself."""

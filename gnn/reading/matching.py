@@ -14,8 +14,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from gnn.encoders.static import StaticEncoder
 from gnn.fine_tuning.body import Body
+from gnn.options import ReadingOptions
 from gnn.reading.passages import ReadableLaw
-from gnn.recipe import ReadingOptions
 from search.arrays import Positions
 
 _LETTERS = 24

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnn.fine_tuning.body import Body, Pieces, Tokens
+from gnn.options import ReadingOptions
 from gnn.reading.first_stage import Found
 from gnn.reading.learning import Drawn
 from gnn.reading.passages import ReadableLaw
-from gnn.recipe import ReadingOptions
 from schema.errors import LexgraphError
 
 _AT_ONCE = 64

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from gnn.options import ReadingOptions
 from gnn.reading.matching import Matches
-from gnn.recipe import ReadingOptions
 
 
 class Pacrr(nn.Module):

@@ -3,8 +3,8 @@
 from functools import lru_cache
 
 from gnn.encoders.passages import passage
+from gnn.options import ReadingOptions
 from gnn.reading.query_reduction import QueryReduction
-from gnn.recipe import ReadingOptions
 from search.corpus.corpus import Corpus, CorpusText
 
 _KEPT = 4096

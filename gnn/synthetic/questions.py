@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from gnn.encoders.features import FOLDER
-from gnn.recipe import TRANSFORMER_FORMAT, Recipe, SyntheticOptions
+from gnn.options import SyntheticOptions
+from gnn.recipe import TRANSFORMER_FORMAT, Recipe
 from gnn.synthetic.from_law import FromTheLaw
 from gnn.synthetic.made import Asker, Made
 from gnn.synthetic.seq2seq import Seq2SeqAsker

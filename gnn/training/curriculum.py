@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gnn.recipe import CurriculumOptions
+from gnn.options import CurriculumOptions
 from search.arrays import Positions, Scores
 from search.corpus.corpus import Corpus, Ints
 

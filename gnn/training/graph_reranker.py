@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from gnn.model.graph_layers import graph_layer
 from gnn.model.subgraph import READING_KINDS, SubgraphEdges, shuffled
-from gnn.recipe import GraphRerankOptions
+from gnn.options import GraphRerankOptions
 from gnn.training.lambdamart import Example
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting

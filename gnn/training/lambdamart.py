@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnn.recipe import RerankOptions
+from gnn.options import RerankOptions
 from schema.errors import MissingExtra
 from search.ranking.reranker import Candidates
 from search.ranking.trees import MOST_LEAVES, Rows, Trees, check_finite, no_trees

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gnn.recipe import Recipe, TrainingOptions
+from gnn.options import TrainingOptions
+from gnn.recipe import Recipe
 from gnn.workspace import Workspace
 from runtime.progress import Progress, silent
 from search.arrays import Positions

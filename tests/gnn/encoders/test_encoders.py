@@ -14,7 +14,7 @@ from gnn.encoders.features import make_features
 from gnn.encoders.lsa import fit_lsa
 from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.onnx_export import export_transformer
-from gnn.recipe import EncoderOptions
+from gnn.options import EncoderOptions
 from schema.errors import BadSetting
 from search.corpus.corpus import Corpus, CorpusText
 from search.text.words import tokenised

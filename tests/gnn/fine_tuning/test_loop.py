@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnn.fine_tuning.loop import CHECKPOINT, CURVE, Run, tune
-from gnn.recipe import FineTuningOptions
+from gnn.options import FineTuningOptions
 from schema.errors import BadSetting
 
 

@@ -21,7 +21,7 @@ from gnn.model.document_tower_numpy import DocumentWeights
 from gnn.model.inductive import FEATURES, can_extend, embedded
 from gnn.model.subgraph import EDGE_KINDS
 from gnn.model.two_towers import DocumentTower
-from gnn.recipe import DocumentOptions, LayerKind
+from gnn.options import DocumentOptions, LayerKind
 from gnn.versions.active import active_id, active_model
 from gnn.versions.serving import is_ready
 from gnn.versions.shared_folder import model_folder

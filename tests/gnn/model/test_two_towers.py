@@ -7,7 +7,7 @@ from gnn.encoders.joined import TowerWeights
 from gnn.model.graph_layers import subgraph_data
 from gnn.model.subgraph import EDGE_KINDS, subgraph_edges
 from gnn.model.two_towers import DocumentTower, QueryTower
-from gnn.recipe import DocumentOptions, QueryOptions
+from gnn.options import DocumentOptions, QueryOptions
 from search.corpus.corpus import Corpus, CorpusText
 
 _ATTENTIVE = DocumentOptions(section_mean=True, layers=3, hidden=16, heads=4, rank=4)

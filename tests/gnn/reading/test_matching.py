@@ -8,12 +8,12 @@ import torch
 
 from gnn.encoders.static import StaticEncoder
 from gnn.encoders.unigram import Unigram
+from gnn.options import ReadingOptions
 from gnn.reading.drmm import Drmm, histograms
 from gnn.reading.matching import Matches, StaticVectors, beside, matches_of
 from gnn.reading.matching_reader import WeighedNetwork, hinge
 from gnn.reading.pacrr import Pacrr, highest
 from gnn.reading.passages import ReadableLaw
-from gnn.recipe import ReadingOptions
 from search.corpus.corpus import Corpus, CorpusText
 
 

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from gnn.fine_tuning.body import load_body
+from gnn.options import ReadingOptions
 from gnn.reading.first_stage import Found
 from gnn.reading.learning import Drawn
 from gnn.reading.mtft import MtftBert, pairwise_softmax, triplet
 from gnn.reading.passages import ReadableLaw
-from gnn.recipe import ReadingOptions
 from schema.errors import LexgraphError
 from search.corpus.corpus import Corpus, CorpusText
 

@@ -5,7 +5,8 @@ import pytest
 
 from gnn.encoders.features import Features
 from gnn.model.subgraph import subgraph_edges
-from gnn.recipe import CurriculumOptions, Recipe
+from gnn.options import CurriculumOptions
+from gnn.recipe import Recipe
 from gnn.training.curriculum import RECIPROCAL, Curriculum, Places, fused_order, ranks_by
 from gnn.training.loop import Examples, fit
 from schema.records import Question

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from gnn.model.subgraph import READING_KINDS, SubgraphEdges, subgraph_edges
-from gnn.recipe import GraphRerankOptions
+from gnn.options import GraphRerankOptions
 from gnn.training.graph_reranker import Subgraphs, fit_graph_reranker
 from gnn.training.lambdamart import Example
 from schema.errors import BadSetting

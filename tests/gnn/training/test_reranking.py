@@ -11,7 +11,8 @@ import pytest
 
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from gnn.comparison.cross_fitted import cross_fitted_page, cross_fitted_tables
-from gnn.recipe import Recipe, RerankOptions
+from gnn.options import RerankOptions
+from gnn.recipe import Recipe
 from gnn.training.cross_fitting import FOLDS, cross_fitted, fold_of
 from gnn.training.train import train
 from gnn.versions.active import active_id, active_model

@@ -4,7 +4,7 @@ import lightgbm
 import numpy as np
 import pytest
 
-from gnn.recipe import RerankOptions
+from gnn.options import RerankOptions
 from gnn.training.lambdamart import Example, as_arrays, fit_trees
 from schema.errors import LexgraphError
 from search.ranking.fusion import HEAD
