@@ -194,7 +194,8 @@ def load_recipe(name: str) -> Recipe:
         raise BadSetting(f"{path}: {error}") from None
     except ValidationError as error:
         first = error.errors()[0]
-        raise BadSetting(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        place = [str(path), *([".".join(map(str, first["loc"]))] if first["loc"] else [])]  # some faults are of the whole
+        raise BadSetting(": ".join([*place, first["msg"].removeprefix("Value error, ")])) from None
 
 
 def _table(path: Path, above: tuple[Path, ...]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Recipes: the names of stored models stay valid, and every option that makes another model makes another name."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -81,3 +82,13 @@ def test_a_recipe_borrows_an_encoder_for_itself_and_for_those_that_it_names() ->
             load_recipe(name).over_encoder_of(dpr)
     with pytest.raises(BadSetting, match="bm25 has no encoder to borrow"):
         own.over_encoder_of(load_recipe("bm25"))
+
+
+def test_a_recipe_whose_parts_do_not_fit_is_refused_by_file_and_part(tmp_path: Path) -> None:
+    file = tmp_path / "odd.toml"
+    file.write_text('base = "best"\n[encoder]\nname = "lsa+static"\n', "utf-8")
+    with pytest.raises(BadSetting, match=r"odd\.toml: encoder: 3 weights for 2 encoders \(lsa\+static\): one each, or none"):
+        load_recipe(str(file))
+    file.write_text('[encoder]\nname = "lsa+tuned"\n', "utf-8")
+    with pytest.raises(BadSetting, match=r'odd\.toml: the encoder "tuned" needs the recipe of a bi-encoder'):
+        load_recipe(str(file))
