@@ -4,8 +4,8 @@ Both train three GATv2 layers over the tree, the recipe ``g-dsr``, on the same m
 on the same pairs of a question and an article. The loop does as G-DSR says (Louis et al., EACL 2023, section 3.2): for every 512
 pairs it embeds the articles and as many negatives from all neighbours within three edges, and the articles of a batch are
 negatives for each other. Ours (`gnn.training.loop`) embeds the whole tree once a step, scores each question with all articles,
-and takes all of its pairs in one step. NeighborLoader draws by `gnn.model.neighbours`, its own samplers being in no package
-index.
+and takes all pairs of 128 questions in one, so that its epoch has fewer steps: `ours_steps` and `loader_steps` say how many.
+NeighborLoader draws by `gnn.model.neighbours`, its own samplers being in no package index.
 """
 
 from collections.abc import Callable
@@ -32,6 +32,8 @@ _EXPLAINED = {
     "ours_s": "an epoch of ours, seconds",
     "loader_s": "an epoch of the loop over NeighborLoader, seconds",
     "ratio": "the latter over the former",
+    "ours_steps": "steps of an epoch of ours",
+    "loader_steps": "steps of an epoch of the loop",
     "pairs": "pairs of a question and an article in an epoch of both",
     "ours_memory_gib": "most GPU memory of ours, GiB",
     "loader_memory_gib": "most GPU memory of the loop, GiB",
@@ -62,6 +64,8 @@ def measure(*, quick: bool) -> Figures:
     stage = _LoaderStage(inputs)
     their_s, their_memory = _epoch(stage.train)
     values = {"ours_s": own_s, "loader_s": their_s, "ratio": their_s / own_s, "pairs": float(size.questions * size.answers)}
+    values |= {"ours_steps": float(-(-size.questions // inputs.recipe.training.batch))}
+    values |= {"loader_steps": float(-(-len(stage.pairs) // _PAIRS))}
     if torch.cuda.is_available():
         values |= {"ours_memory_gib": own_memory, "loader_memory_gib": their_memory}
     return Figures("Graph stage", values, _EXPLAINED)

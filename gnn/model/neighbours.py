@@ -31,14 +31,16 @@ _AT_ONCE = 4096
 class Neighbourhoods:
     """The nodes of a subgraph, each to be embedded from its neighbours."""
 
-    def __init__(self, data: "Data", counts: Sequence[int], seed: int) -> None:
+    def __init__(self, data: "Data", counts: Sequence[int], seed: int, *, degrees: bool = False) -> None:
         """Take a subgraph, which stays on the CPU.
 
         Args:
             data: x, s: float32[nodes, d], features and means of parent sections; edge_index: int64[2, e]; edge_attr: float32[e,
                 kinds].
             counts: neighbours of a node that are drawn for training, layer by layer from the last; `ALL`: all.
+            degrees: the layers weigh a neighbour by the number of its own edges (GCN), so that those of the last must be there.
         """
+        counts = [*counts, counts[-1]] if degrees else counts
         self._learning = neighbour_loader(data, counts, seed)
         self._whole = neighbour_loader(data, [ALL] * len(counts), seed)
 
@@ -99,7 +101,13 @@ class Drawing:
         self._first = np.concatenate([[0], np.cumsum(np.bincount(edges[1], minlength=nodes))])
 
     def of(self, seeds: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return the nodes, ``seeds`` first; the ends (from, to) of the edges as places among these; and which edges they are."""
+        """Return the nodes, ``seeds`` first; the ends (from, to) of the edges as places among these; and which edges they are.
+
+        Raises:
+            ValueError: a seed is named twice.
+        """
+        if len(np.unique(seeds)) < len(seeds):
+            raise ValueError("a node is named twice: each is embedded once")
         place = np.full(len(self._first) - 1, -1, np.int64)
         place[seeds] = np.arange(len(seeds))
         nodes, reached = [seeds], len(seeds)

@@ -193,7 +193,8 @@ class TowerRun:
         if recipe.document.neighbours:
             graph = subgraph_data(inputs.edges, x, attribute_width(recipe.document.edges))
             graph.s = s
-            self.neighbourhoods = Neighbourhoods(graph, recipe.document.neighbours, options.seed)
+            degrees = recipe.document.layer == "gcn"
+            self.neighbourhoods = Neighbourhoods(graph, recipe.document.neighbours, options.seed, degrees=degrees)
         else:
             self.inputs = tuple(tensor.to(self.device) for tensor in (x, s, *self._edges(inputs.edges, x)))
         self.queries = torch.from_numpy(inputs.queries).to(self.device)

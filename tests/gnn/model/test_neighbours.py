@@ -1,5 +1,7 @@
 """Neighbourhoods: all neighbours give what the whole graph gives, drawn ones are real and no more than allowed."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 import torch
@@ -8,8 +10,9 @@ from torch import Tensor
 from gnn.encoders.features import Features
 from gnn.model.graph_layers import subgraph_data
 from gnn.model.neighbours import ALL, Drawing, Neighbourhoods, neighbour_loader
-from gnn.model.subgraph import subgraph_edges
+from gnn.model.subgraph import SubgraphEdges, subgraph_edges
 from gnn.model.two_towers import DocumentTower
+from gnn.options import LayerKind
 from gnn.recipe import Recipe
 from gnn.training.loop import Examples, fit
 from schema.errors import BadSetting
@@ -28,9 +31,10 @@ def recipe(neighbours: tuple[int, ...], **training: object) -> Recipe:
     return plain.model_copy(update={"document": plain.document.model_copy(update={"neighbours": neighbours})})
 
 
-def tower(dimensions: int) -> DocumentTower:
+def tower(dimensions: int, kind: LayerKind = "gatv2", layers: int = 2) -> DocumentTower:
     torch.manual_seed(1)
-    made = DocumentTower(dimensions, small_recipe(layers=2).document, 0.0)
+    options = small_recipe(layers=layers).document.model_copy(update={"layer": kind})
+    made = DocumentTower(dimensions, options, 0.0)
     for parameter in made.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return made.eval()
@@ -63,6 +67,29 @@ def test_all_neighbours_give_the_embeddings_and_the_gradients_of_the_whole_graph
         assert one.grad is not None, name
         assert other.grad is not None, name
         torch.testing.assert_close(other.grad, one.grad, atol=1e-5, rtol=1e-4, msg=name)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("kind", get_args(LayerKind))
+def test_all_neighbours_give_the_whole_graph_with_every_kind_of_layer(kind: LayerKind, layers: int) -> None:
+    path = np.arange(11)  # long enough that no neighbourhood is the whole of it
+    ends = np.concatenate([np.stack([path, path + 1]), np.stack([path + 1, path]), [[0, 0, 0], [3, 5, 7]]], 1)
+    graph = subgraph_data(SubgraphEdges(12, 0, ends, np.zeros(ends.shape[1], np.int64)), torch.randn(12, 6))
+    assert isinstance(graph.x, Tensor)
+    assert isinstance(graph.edge_index, Tensor)
+    assert isinstance(graph.edge_attr, Tensor)
+    graph.s = torch.randn(12, 6)
+    made = tower(6, kind, layers)
+    expected = made(graph.x, graph.s, graph.edge_index, graph.edge_attr)
+    parts = Neighbourhoods(graph, [ALL] * layers, 1, degrees=kind == "gcn")
+    for node in (0, 5, 11):
+        got = parts.embedded(made, torch.tensor([node]), CPU)
+        torch.testing.assert_close(got, expected[[node]], atol=1e-6, rtol=1e-5)
+
+
+def test_a_node_that_is_named_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="named twice"):
+        Drawing(TREE, 8, [1], seed=3).of(np.array([2, 2]))
 
 
 def test_drawn_neighbours_are_real_different_and_no_more_than_allowed() -> None:
