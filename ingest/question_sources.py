@@ -71,6 +71,23 @@ QUESTION_FORMATS = (
     QuestionFormat(fiches_travail.SOURCE, (fiches_travail.SOURCE,), fiches_travail.recognises, _read_fiches_travail),
 )
 
+_FOLDERS = (".", "data", "package/data")
+"""Where a path, a folder of an npm package, or one unpacked, has its files."""
+
+
+def question_source_at(path: Path, format: str | None) -> tuple[QuestionFormat, Path] | None:
+    """Return the format of the questions at a path, or where an npm package keeps its data below it, and that place.
+
+    Args:
+        format: the only one that is looked for.
+    """
+    wanted = [asked for asked in QUESTION_FORMATS if format in (None, asked.name)]
+    for folder in _FOLDERS:
+        for asked in wanted:
+            if asked.recognises(path / folder):
+                return asked, path / folder
+    return None
+
 
 def load_question_source(store: Store, format: QuestionFormat, path: Path, progress: Progress = silent) -> LoadReport:
     """Make the questions of a format those at a path, on the law at hand; what cannot be read goes into quarantine.

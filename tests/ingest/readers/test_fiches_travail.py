@@ -1,5 +1,6 @@
 """The labour ministry's sheets: a question for each section that names articles which the law at hand has."""
 
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,21 @@ def test_the_questions_load_beside_the_law_and_change_with_their_file(as_folder:
     assert ingest(store, path).removed["Question"] == 2
     with open_graph(tmp_path / "home") as graph:
         assert [q.id for q in read_questions(graph, SOURCE)] == ["fiches-travail/article7-1"]
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_the_package_is_read_as_npm_gives_it(tmp_path: Path, packed: bool) -> None:
+    store = EmbeddedStore(tmp_path / "home")
+    ingest(store, write_law(tmp_path / "law"))
+    (tmp_path / "package" / "data").mkdir(parents=True)
+    (tmp_path / "package" / "package.json").write_text('{"name": "@socialgouv/fiches-travail-data"}')
+    write_labour_sheets(tmp_path / "package" / "data", BREAD)
+    path = tmp_path / "package"
+    if packed:
+        path = tmp_path / "socialgouv-fiches-travail-data-4.1174.0.tgz"
+        with tarfile.open(path, "w:gz") as archive:
+            archive.add(tmp_path / "package", "package")
+    report = ingest(store, path)
+    assert (report.read_files, report.unrecognised) == (1, [])
+    with open_graph(tmp_path / "home") as graph:
+        assert len(read_questions(graph, SOURCE)) == 3
