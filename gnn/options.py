@@ -27,6 +27,9 @@ class EncoderOptions(Options):
     svd_iterations: int = Field(4, ge=1, description="Power iterations of the randomised SVD of lsa.")
     static_dimensions: int = Field(256, ge=2, le=384, description="Principal components of the word-piece vectors of static.")
     static_whitening: float = Field(1.0, ge=0, le=1, description="Power of a component's deviation that it is divided by.")
+    static_words: int = Field(
+        0, ge=0, description="Articles that a word of several pieces must stand in to have a vector beside theirs; 0: none has."
+    )
     headings: bool = Field(True, description="Put the headings above an article before its text.")
     max_tokens: int = Field(176, ge=8, description="Word pieces of an article that a transformer reads.")
     max_query_tokens: int = Field(128, ge=8, description="Word pieces of a query that a transformer reads.")

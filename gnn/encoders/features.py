@@ -161,7 +161,9 @@ def _lsa(
 def _static(
     home: Path, law: str, passages: Callable[[], Sequence[str]], options: EncoderOptions, threads: int, progress: Progress
 ) -> tuple[StaticEncoder, Matrix]:
-    folder = home / FOLDER / f"static-{_digest(f'{law} {options.static_dimensions} {options.static_whitening}')}"
+    words = f" {options.static_words}" if options.static_words else ""
+    made_from = f"{law} {options.static_dimensions} {options.static_whitening}{words}"
+    folder = home / FOLDER / f"static-{_digest(made_from)}"
     if not (folder / "articles.npy").exists():
         from gnn.encoders.distil import distil
 

@@ -1,12 +1,16 @@
 """Word-piece vectors: a text is the weighted mean of the vectors of its pieces; served with NumPy alone.
 
 The vectors are a transformer's own, distilled once (`gnn.encoders.distil`): each piece goes through it alone. The idea is that
-of model2vec (Tulkens and van Dongen, "Model2Vec: Fast State-of-the-Art Static Embeddings", 2024).
+of model2vec (Tulkens and van Dongen, "Model2Vec: Fast State-of-the-Art Static Embeddings", 2024). Words of several pieces may
+have vectors beside those of their pieces: what a transformer makes of a whole word is more than the mean of its parts.
 """
 
 import json
+import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -18,27 +22,69 @@ from search.arrays import Matrix, unit
 
 _AT_ONCE = 4096
 """Texts whose pieces are counted at once."""
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in its order, in lower case: runs of letters."""
+    return _WORD.findall(unicodedata.normalize("NFKC", text).lower())
+
+
+class Units:
+    """Splits texts into what has a vector: v pieces, and behind them w whole words.
+
+    A word that is a unit counts beside its pieces.
+    """
+
+    def __init__(self, pieces: Unigram, words: Sequence[str] = ()) -> None:
+        self.pieces, self.words = pieces, tuple(words)
+        self._place = {word: place for place, word in enumerate(words, len(pieces.pieces))}
+
+    def __len__(self) -> int:
+        return len(self.pieces.pieces) + len(self.words)
+
+    def of_text(self, text: str) -> list[int]:
+        """Return the places of the pieces of a text, in its order, then those of its words."""
+        words = [self._place[word] for word in words_of(text) if word in self._place] if self.words else []
+        return [*self.pieces.of_text(text), *words]
+
+    def counts(self, texts: Sequence[str]) -> sparse.csr_array:
+        """Return float32[texts, v + w]: how often each text has each unit."""
+        rows = [self.of_text(text) for text in texts]
+        ends = np.cumsum([0, *map(len, rows)])
+        columns = np.concatenate([np.zeros(0, np.int32), *(np.array(row, np.int32) for row in rows)])
+        shape = (len(rows), len(self))
+        counts = sparse.csr_array((np.ones(len(columns), np.float32), columns, ends.astype(np.int32)), shape=shape)
+        counts.sum_duplicates()
+        return counts
 
 
 @dataclass(frozen=True, eq=False)
 class StaticEncoder:
-    """Means of the pieces' vectors, weighted by (1 + log of the count) · idf, centred on the articles' mean, unit length.
+    """Means of the units' vectors, weighted by (1 + log of the count) · idf, centred on the articles' mean, unit length.
 
     Attributes:
         pieces: splits a text into v pieces.
-        vectors: float32[v, d].
-        weights: float32[v], idf over the articles; that of pieces that most articles have is smaller still.
+        vectors: float32[v + w, d]: of the pieces, then of the words.
+        weights: float32[v + w], idf over the articles; that of units that most articles have is smaller still.
         mean: float32[d], mean of the articles before centring.
+        words: w whole words, in lower case.
     """
 
     pieces: Unigram
     vectors: Matrix
     weights: npt.NDArray[np.float32]
     mean: npt.NDArray[np.float32]
+    words: Sequence[str] = ()
+
+    @cached_property
+    def units(self) -> Units:
+        """Pieces and words, which have the vectors."""
+        return Units(self.pieces, self.words)
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Return float32[texts, d]: embeddings; zero for a text of which no piece is in the vocabulary."""
-        raw = weighted_means(self.pieces, self.vectors, self.weights, texts)
+        raw = weighted_means(self.units, self.vectors, self.weights, texts)
         return unit(np.where(raw.any(axis=1, keepdims=True), raw - self.mean, np.float32(0)))
 
     encode_passages = encode
@@ -47,7 +93,7 @@ class StaticEncoder:
     def save(self, folder: Path) -> None:
         """Write the encoder into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
-        vocabulary = {"pieces": self.pieces.pieces, "scores": self.pieces.scores}
+        vocabulary = {"pieces": self.pieces.pieces, "scores": self.pieces.scores, "words": list(self.words)}
         (folder / "static.json").write_text(json.dumps(vocabulary, ensure_ascii=False), "utf-8")
         for name in ("vectors", "weights", "mean"):
             np.save(folder / f"{name}.npy", getattr(self, name))
@@ -61,25 +107,15 @@ class StaticEncoder:
             np.asarray(np.load(folder / "vectors.npy", mmap_mode="r")),
             np.load(folder / "weights.npy"),
             np.load(folder / "mean.npy"),
+            vocabulary.get("words", ()),
         )
 
 
-def piece_counts(pieces: Unigram, texts: Sequence[str]) -> sparse.csr_array:
-    """Return float32[texts, v]: how often each text has each piece."""
-    rows = [pieces.of_text(text) for text in texts]
-    ends = np.cumsum([0, *map(len, rows)])
-    columns = np.concatenate([np.zeros(0, np.int32), *(np.array(row, np.int32) for row in rows)])
-    shape = (len(rows), len(pieces.pieces))
-    counts = sparse.csr_array((np.ones(len(columns), np.float32), columns, ends.astype(np.int32)), shape=shape)
-    counts.sum_duplicates()
-    return counts
-
-
-def weighted_means(pieces: Unigram, vectors: Matrix, weights: npt.NDArray[np.float32], texts: Sequence[str]) -> Matrix:
-    """Return float32[texts, d]: the weighted mean of the vectors of the pieces of each text; zero where it has none."""
+def weighted_means(units: Units, vectors: Matrix, weights: npt.NDArray[np.float32], texts: Sequence[str]) -> Matrix:
+    """Return float32[texts, d]: the weighted mean of the vectors of the units of each text; zero where it has none."""
     parts: list[Matrix] = []
     for start in range(0, len(texts), _AT_ONCE):
-        counts = piece_counts(pieces, texts[start : start + _AT_ONCE])
+        counts = units.counts(texts[start : start + _AT_ONCE])
         shares = sparse.csr_array(
             ((1 + np.log(counts.data)) * weights[counts.indices], counts.indices, counts.indptr), shape=counts.shape
         )

@@ -1,5 +1,6 @@
 """Word-piece vectors: pieces as the transformer's own tokenizer gives them, means as by hand, served as they were made."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,31 @@ def test_what_was_saved_encodes_the_same(tmp_path: Path) -> None:
     )
 
 
+def worded() -> StaticEncoder:
+    """As `small`, with a vector of the word "pains" behind those of the pieces."""
+    plain = small()
+    vectors = np.concatenate([plain.vectors, np.array([[0, -1]], np.float32)])
+    return StaticEncoder(plain.pieces, vectors, np.append(plain.weights, np.float32(3)), plain.mean, ["pains"])
+
+
+def test_a_whole_word_counts_beside_its_pieces_however_it_is_written() -> None:
+    mean = (1 * np.array([1, 0]) + 0.5 * np.array([1, 1]) + 3 * np.array([0, -1])) / (1 + 0.5 + 3)
+    centred = mean - 0.25
+    np.testing.assert_allclose(worded().encode(["pains"])[0], centred / np.linalg.norm(centred), rtol=1e-6)
+    assert worded().units.of_text("pain, PAINS (blé)") == [*worded().pieces.of_text("pain, PAINS (blé)"), 3]
+    np.testing.assert_array_equal(worded().encode(["blé"]), small().encode(["blé"]))
+
+
+def test_what_was_saved_with_words_encodes_the_same_and_without_opens_as_before(tmp_path: Path) -> None:
+    worded().save(tmp_path / "words")
+    np.testing.assert_array_equal(StaticEncoder.load(tmp_path / "words").encode(["pains"]), worded().encode(["pains"]))
+    small().save(tmp_path / "plain")
+    stored = json.loads((tmp_path / "plain" / "static.json").read_text("utf-8"))
+    del stored["words"]
+    (tmp_path / "plain" / "static.json").write_text(json.dumps(stored), "utf-8")
+    np.testing.assert_array_equal(StaticEncoder.load(tmp_path / "plain").encode(["pains"]), small().encode(["pains"]))
+
+
 def test_an_encoder_of_twice_the_weight_has_four_times_the_say_in_a_similarity(tmp_path: Path) -> None:
     JoinedEncoder((small(), small()), (1.0, 2.0)).save(tmp_path / "saved")
     encoded = JoinedEncoder.load(tmp_path / "saved").encode(["pains", "blé"])
@@ -97,3 +123,23 @@ def test_features_join_the_vectors_to_lsa_and_are_read_again(law: tuple[Corpus, 
     assert made.articles.shape[1] == 6 + 8
     np.testing.assert_array_equal(made.articles, again.articles)
     np.testing.assert_allclose(np.linalg.norm(made.articles, axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_words_of_several_pieces_have_vectors_where_enough_articles_have_them(
+    law: tuple[Corpus, CorpusText], tmp_path: Path
+) -> None:
+    def made(static_words: int) -> StaticEncoder:
+        options = EncoderOptions(name="static", static_dimensions=8, static_words=static_words)  # pyright: ignore[reportCallIssue]
+        encoder = make_features(tmp_path, *law, options).encoder.parts[0]
+        assert isinstance(encoder, StaticEncoder)
+        return encoder
+
+    plain, all_words, common = made(0), made(1), made(2)
+    assert not plain.words
+    assert set(common.words) < set(all_words.words)
+    assert all(len(all_words.pieces.of_text(word)) > 1 for word in all_words.words)
+    assert len(all_words.vectors) == len(all_words.weights) == len(plain.vectors) + len(all_words.words)
+    np.testing.assert_array_equal(all_words.vectors[: len(plain.vectors)], plain.vectors)
+    assert np.isfinite(all_words.vectors).all()
+    assert len({tuple(row) for row in all_words.vectors.tolist()}) == len(all_words.vectors), "each word its own"
