@@ -20,7 +20,7 @@ from ingest.loading.origins import known_origins, note_failure, origin_at, remem
 from ingest.loading.quarantine import quarantined, write_quarantine
 from ingest.loading.report import LoadReport, counted
 from ingest.loading.spool import ReadFile
-from ingest.question_sources import QUESTION_FORMATS, load_question_source, question_source_at
+from ingest.question_sources import QUESTION_FORMATS, QuestionFormat, load_question_source, question_source_at
 from ingest.readers import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, law_as_git, legalize, legi
 from ingest.readers.history import checkpoint
 from runtime.progress import Progress, silent
@@ -103,18 +103,15 @@ def ingest(
     if format is not None and format not in FORMAT_NAMES:
         raise BadSource(path, "", f"no such format: {format} (formats: {', '.join(FORMAT_NAMES)})")
     job = _Job(store, format, force, progress, report, origin)
-    if _ingest_questions(job, path, path):
-        return report
-    before = len(report.unrecognised)
+    if not is_archive(path):
+        # Where the format is named, its reader says what is missing.
+        named = next(((asked, path) for asked in QUESTION_FORMATS if asked.name == format), None)
+        if found := question_source_at(path, format) or named:
+            _ingest_questions(job, *found, path)
+            return report
     loaded = [_ingest_collection(job, collection) for collection in _collections(path, format)]
     if not any(loaded) and path.is_dir() and is_repository(path):  # its working tree may hold other law
         loaded = [_ingest_collection(job, _Collection(collection_name(path), path, whole=True))]
-    if not any(loaded) and is_archive(path):  # of questions, which are looked for last: law may be large
-        with _folder_to_unpack(store) as folder:
-            unpacked(path, folder)
-            loaded = [_ingest_questions(job, folder, path)]
-        if any(loaded):
-            del report.unrecognised[before:]  # a package's other files, none of which is law
     if not any(loaded):
         if format is not None and path.is_dir():
             raise BadSource(path, "", f"no file here looks like {format}; name the file itself to have it read as that")
@@ -216,6 +213,9 @@ def _ingest_files(job: _Job, collection: _Collection) -> bool:
         return True
     with _folder_to_unpack(job.store) as folder:
         collection.unpack(folder, job.store.home)
+        if questions := question_source_at(folder, job.format):
+            _ingest_questions(job, *questions, place)
+            return True
         files, done = _load_formats(job, collection, folder, stored)
         if done is None:
             return files > 0
@@ -409,17 +409,15 @@ def retry(store: Store, *, progress: Progress = silent) -> LoadReport:
     return report
 
 
-def _ingest_questions(job: _Job, place: Path, path: Path) -> bool:
-    """Load the questions at a place, a path or what it was unpacked to; whether there are any."""
-    found = question_source_at(place, job.format)
-    if found is None and place == path and not is_archive(path):  # its reader says what is missing
-        found = next(((asked, path) for asked in QUESTION_FORMATS if asked.name == job.format), None)
-    if found is None:
-        return False
-    format, files = found
-    report = load_question_source(job.store, format, files, job.progress)
+def _ingest_questions(job: _Job, format: QuestionFormat, files: Path, path: Path) -> None:
+    """Load questions from files, which lie at a path or were unpacked from it."""
+    try:
+        report = load_question_source(job.store, format, files, job.progress)
+    except BadSource as error:
+        if not is_archive(path):
+            raise
+        raise BadSource(path, error.place, error.reason) from None  # where a person finds it: what was unpacked goes again
     job.report.include(report)
     name = collection_name(path if path.is_dir() or is_archive(path) else path.parent)
     known = known_origins(job.store).get(name)
     remember_origin(job.store, job.origin_of(name, path, known), path, known, changed=report.anything_changed)
-    return True

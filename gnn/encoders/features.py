@@ -161,7 +161,7 @@ def _lsa(
 def _static(
     home: Path, law: str, passages: Callable[[], Sequence[str]], options: EncoderOptions, threads: int, progress: Progress
 ) -> tuple[StaticEncoder, Matrix]:
-    words = f" {options.static_words}" if options.static_words else ""
+    words = f" {options.static_words}" if options.static_words else ""  # without: as folders are named that lie there
     made_from = f"{law} {options.static_dimensions} {options.static_whitening}{words}"
     folder = home / FOLDER / f"static-{_digest(made_from)}"
     if not (folder / "articles.npy").exists():

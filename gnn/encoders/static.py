@@ -6,8 +6,6 @@ have vectors beside those of their pieces: what a transformer makes of a whole w
 """
 
 import json
-import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,15 +17,10 @@ from scipy import sparse
 
 from gnn.encoders.unigram import Unigram
 from search.arrays import Matrix, unit
+from search.text.vocabulary import words_of
 
 _AT_ONCE = 4096
 """Texts whose pieces are counted at once."""
-_WORD = re.compile(r"[^\W\d_]+")
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words of a text in its order, in lower case: runs of letters."""
-    return _WORD.findall(unicodedata.normalize("NFKC", text).lower())
 
 
 class Units:
@@ -37,15 +30,15 @@ class Units:
     """
 
     def __init__(self, pieces: Unigram, words: Sequence[str] = ()) -> None:
-        self.pieces, self.words = pieces, tuple(words)
+        self.pieces = pieces
         self._place = {word: place for place, word in enumerate(words, len(pieces.pieces))}
 
     def __len__(self) -> int:
-        return len(self.pieces.pieces) + len(self.words)
+        return len(self.pieces.pieces) + len(self._place)
 
     def of_text(self, text: str) -> list[int]:
         """Return the places of the pieces of a text, in its order, then those of its words."""
-        words = [self._place[word] for word in words_of(text) if word in self._place] if self.words else []
+        words = [self._place[word] for word in words_of([text]).elements() if word in self._place] if self._place else []
         return [*self.pieces.of_text(text), *words]
 
     def counts(self, texts: Sequence[str]) -> sparse.csr_array:

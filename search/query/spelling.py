@@ -14,7 +14,6 @@ from rapidfuzz.distance import OSA
 from schema.identifiers import fold
 from search.text.analysis import analyzer, says_little
 
-WORD = re.compile(r"[^\W\d_]{2,}")
 _SHORTEST = 4
 """Letters of a word that is corrected, so short only by one that sounds alike: too many are near."""
 _LONG = 7

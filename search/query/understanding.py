@@ -14,11 +14,11 @@ from search.corpus.corpus import Corpus, Mask
 from search.query.act_names import ActNames, nearest_said, resolve_value
 from search.query.article_numbers import ArticleNumbers
 from search.query.citation import ANY_ACT, Cited, cited_in
-from search.query.spelling import WORD, Speller
+from search.query.spelling import Speller
 from search.query.word_families import noun_of
 from search.text.analysis import query_tokens
 from search.text.index import TextIndex
-from search.text.vocabulary import Vocabulary
+from search.text.vocabulary import WORD, Vocabulary
 
 MOST_NAMED = 1000
 """Articles that one query can name: no page reaches further."""

@@ -15,7 +15,7 @@ from search.text.headings import Headings
 
 FOLDER = "query"
 """Folder of this beside the BM25 indexes."""
-_WORD = re.compile(r"[^\W\d_]{2,}")
+WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ def words_of(texts: Iterable[str]) -> Counter[str]:
     """
     counts: Counter[str] = Counter()
     for text in texts:
-        counts.update(_WORD.findall(unicodedata.normalize("NFC", text).lower()))
+        counts.update(WORD.findall(unicodedata.normalize("NFC", text).lower()))
     return counts
 
 

@@ -102,19 +102,45 @@ def test_the_questions_load_beside_the_law_and_change_with_their_file(as_folder:
         assert [q.id for q in read_questions(graph, SOURCE)] == ["fiches-travail/article7-1"]
 
 
-@pytest.mark.parametrize("packed", [True, False])
-def test_the_package_is_read_as_npm_gives_it(tmp_path: Path, packed: bool) -> None:
+def packed(folder: Path, archive: Path) -> Path:
+    """Pack the files of a package as npm does."""
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(folder, "package")
+    return archive
+
+
+def package(folder: Path) -> Path:
+    """The ministry's package, unpacked."""
+    write_labour_sheets(folder / "data", BREAD)
+    (folder / "package.json").write_text('{"name": "@socialgouv/fiches-travail-data"}')
+    return folder
+
+
+@pytest.mark.parametrize("shape", ["unpacked", "packed", "below a folder"])
+def test_the_package_is_read_as_npm_gives_it(tmp_path: Path, shape: str) -> None:
     store = EmbeddedStore(tmp_path / "home")
     ingest(store, write_law(tmp_path / "law"))
-    (tmp_path / "package" / "data").mkdir(parents=True)
-    (tmp_path / "package" / "package.json").write_text('{"name": "@socialgouv/fiches-travail-data"}')
-    write_labour_sheets(tmp_path / "package" / "data", BREAD)
-    path = tmp_path / "package"
-    if packed:
-        path = tmp_path / "socialgouv-fiches-travail-data-4.1174.0.tgz"
-        with tarfile.open(path, "w:gz") as archive:
-            archive.add(tmp_path / "package", "package")
-    report = ingest(store, path)
+    path = package(tmp_path / "package")
+    if shape != "unpacked":
+        (tmp_path / "downloads").mkdir()
+        path = packed(path, tmp_path / "downloads" / "socialgouv-fiches-travail-data-4.1174.0.tgz")
+    report = ingest(store, path.parent if shape == "below a folder" else path)
     assert (report.read_files, report.unrecognised) == (1, [])
+    with open_graph(tmp_path / "home") as graph:
+        assert len(read_questions(graph, SOURCE)) == 3
+
+
+def test_a_broken_package_is_named_itself_and_changes_nothing(tmp_path: Path) -> None:
+    store = EmbeddedStore(tmp_path / "home")
+    ingest(store, write_law(tmp_path / "law"))
+    folder = package(tmp_path / "package")
+    archive = packed(folder, tmp_path / "sheets.tgz")
+    ingest(store, archive)
+    sheets = folder / "data" / "fiches-travail.json"
+    sheets.write_text(sheets.read_text("utf-8")[:-9], "utf-8")
+    with pytest.raises(BadSource, match=r"sheets\.tgz: .*(?:line|column|char)"):
+        ingest(store, packed(folder, archive))
+    with pytest.raises(BadSource, match=r"sheets\.tgz: no file of a known format"):
+        ingest(store, archive, "service-public")
     with open_graph(tmp_path / "home") as graph:
         assert len(read_questions(graph, SOURCE)) == 3
