@@ -137,7 +137,7 @@ class GraphReranker:
     def order(self, candidates: Candidates) -> Positions:
         """Return the places so far of candidates in their new order; which the first ones are stays as it was.
 
-        What was learnt counts less in the order of the head, as that of LambdaMART does (`search.ranking.reranker`).
+        What was learnt counts less within the head and below it, as that of LambdaMART does (`search.ranking.reranker`).
         """
         self.network.eval()
         before, learnt = (part.double().numpy() for part in self.learnt(candidates))
