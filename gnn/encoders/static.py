@@ -108,10 +108,14 @@ def weighted_means(units: Units, vectors: Matrix, weights: npt.NDArray[np.float3
     """Return float32[texts, d]: the weighted mean of the vectors of the units of each text; zero where it has none."""
     parts: list[Matrix] = []
     for start in range(0, len(texts), _AT_ONCE):
-        counts = units.counts(texts[start : start + _AT_ONCE])
-        shares = sparse.csr_array(
-            ((1 + np.log(counts.data)) * weights[counts.indices], counts.indices, counts.indptr), shape=counts.shape
-        )
+        shares = weighted_counts(units, weights, texts[start : start + _AT_ONCE])
         total = np.asarray(shares.sum(axis=1)).reshape(-1, 1)
         parts.append((shares @ vectors / np.maximum(total, 1e-9)).astype(np.float32))
     return np.concatenate(parts)
+
+
+def weighted_counts(units: Units, weights: npt.NDArray[np.float32], texts: Sequence[str]) -> sparse.csr_array:
+    """Return float32[texts, v + w]: (1 + log of the count) · weight of each unit of each text."""
+    counts = units.counts(texts)
+    shares = ((1 + np.log(counts.data)) * weights[counts.indices]).astype(np.float32)
+    return sparse.csr_array((shares, counts.indices, counts.indptr), shape=counts.shape)
