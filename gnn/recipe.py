@@ -83,8 +83,11 @@ class Recipe(Options):
         description="Tune the weights of the fusion and of the pools on development questions, from those that were measured to "
         "be best on French law: for other law, where there are hundreds of such questions.",
     )
-    votes: bool = Field(
-        True, description="Let training questions that are like a query vote for what answers them: people ask the same again."
+    votes: float = Field(
+        16.0,
+        ge=0,
+        description="Weight of the votes of training questions that are like a query for what answers them (people ask the same "
+        "again), beside the other lists; 0: they have none.",
     )
     folder: Path = Field(FOLDER, exclude=True, description="Folder of the recipes that this one names.")
     reseeded: int = Field(0, exclude=True, description="What was added to its seeds, and to those of the recipes that it names.")

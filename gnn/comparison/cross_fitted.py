@@ -16,7 +16,7 @@ from gnn.comparison.tables import rounded
 from gnn.model.subgraph import subgraph_edges
 from gnn.recipe import Recipe
 from gnn.training.distributed import alone
-from gnn.training.fusion_tuning import POOLING, WEIGHTS, voting
+from gnn.training.fusion_tuning import POOLING, weights_of
 from gnn.training.graph_reranker import fit_graph_reranker
 from gnn.training.lambdamart import Example, fit_trees
 from gnn.training.train import Trainer, check_questions
@@ -75,7 +75,7 @@ def cross_fitted_tables(workspace: Workspace, recipes: Sequence[Recipe], splits:
     for split in splits:
         check_questions(first, workspace.questions, (split,))
         questions = [question for part in _PARTS for question in of_split(workspace.questions, split, part)]
-        examples = trainer.examples(first, split, voting(first, WEIGHTS), POOLING, questions)
+        examples = trainer.examples(first, split, weights_of(first), POOLING, questions)
         after = {recipe.name: _reranked(examples, recipe, workspace) for recipe in recipes}
         for asked in (WITH_DESCRIPTION, TITLE):
             chosen = [n for n, example in enumerate(examples) if example.asked == asked]

@@ -22,8 +22,8 @@ from search.ranking.fusion import Scores, standard_scores, weighted
 from search.ranking.tree_pooling import PoolingWeights, TreePooling
 from search.retrieval import Retriever
 
-WEIGHTS = {"vector": 1.0, "bm25": 0.25, "section": 0.5, "questions": 16.0, "authority": 0.3}
-"""Of the lists that are fused."""
+WEIGHTS = {"vector": 1.0, "bm25": 0.25, "section": 0.5, "authority": 0.3}
+"""Of the lists that are fused, but for the votes of training questions: a recipe has theirs."""
 POOLING = PoolingWeights(section=1.6, stem=0.8, citations=1.0)
 """Of the pools."""
 GRID = {
@@ -44,16 +44,19 @@ class Tuned:
     pooling: PoolingWeights
 
 
-def voting(recipe: Recipe, weights: Mapping[str, float]) -> dict[str, float]:
-    """Return weights of the lists, without that of the votes where a recipe has none."""
-    return {name: weight for name, weight in weights.items() if recipe.votes or name != "questions"}
+def weights_of(recipe: Recipe) -> dict[str, float]:
+    """Return the weights of the lists that a recipe fuses."""
+    return WEIGHTS | ({"questions": recipe.votes} if recipe.votes else {})
 
 
-def tune_weights(retriever: Retriever, questions: Sequence[Judged], *, progress: Progress = silent) -> Tuned:
+def tune_weights(
+    retriever: Retriever, questions: Sequence[Judged], start: Mapping[str, float], *, progress: Progress = silent
+) -> Tuned:
     """Return the weights with the best mean of R@100, R@200, R@500 and MAP after pooling; the vector list weighs 1.
 
     Args:
-        retriever: over a model whose weights give every list a share, as `WEIGHTS` do.
+        retriever: over a model whose weights are those to start from.
+        start: `weights_of` its recipe; a list that has none gets none.
     """
     pool = TreePooling(retriever.corpus)
     lists = [_comparable_lists(retriever, question.query) for question in questions]
@@ -67,9 +70,9 @@ def tune_weights(retriever: Retriever, questions: Sequence[Judged], *, progress:
         return float(np.mean([[row[name] for name in _OBJECTIVE] for row in rows]))
 
     pools = {f"pool_{name}": value for name, value in asdict(POOLING).items()}
-    grid = GRID | POOLS
+    grid = {name: values for name, values in (GRID | POOLS).items() if name in start or name in pools}
     with progress("fusion weights", PASSES * len(grid)) as advance:
-        return _split(coordinate_search(WEIGHTS | pools, grid, quality, advance))
+        return _split(coordinate_search({**start, **pools}, grid, quality, advance))
 
 
 def _comparable_lists(retriever: Retriever, query: str) -> dict[str, Scores]:

@@ -17,7 +17,7 @@ from gnn.model.trained import State, Trained, compared_by, untrained
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import cross_fitted, sampled
 from gnn.training.distributed import Process, alone
-from gnn.training.fusion_tuning import POOLING, WEIGHTS, tune_weights, voting
+from gnn.training.fusion_tuning import POOLING, tune_weights, weights_of
 from gnn.training.lambdamart import Example, fit_trees
 from gnn.training.loop import Examples, dismiss, fit
 from gnn.training.scope import complete_scope
@@ -152,12 +152,12 @@ class Trainer:
         trained, features = self._trained(recipe, split), self._features_of(recipe, split)
         trained = replace(trained, seconds=trained.seconds + features.seconds, encoder_parameters=features.parameters)
         memory = _question_memory(corpus, features, trained, of_split(workspace.questions, split, "train"))
-        made = NewVersion(id, recipe, features, trained, memory, voting(recipe, WEIGHTS), POOLING)
+        made = NewVersion(id, recipe, features, trained, memory, weights_of(recipe), POOLING)
         if recipe.tune_fusion:
             retriever = Retriever(workspace.index, made.model(), max_query_characters=1 << 20)
             development = judged(corpus, of_split(workspace.questions, split, "development"))
-            tuned = tune_weights(retriever, development, progress=workspace.progress)
-            made = replace(made, weights=voting(recipe, tuned.weights), pooling=tuned.pooling)
+            tuned = tune_weights(retriever, development, made.weights, progress=workspace.progress)
+            made = replace(made, weights=tuned.weights, pooling=tuned.pooling)
         if recipe.rerank.rounds:
             examples = self.examples(_learnt_over(recipe), split, made.weights, made.pooling)
             trees = fit_trees(examples, FEATURES, recipe.rerank, threads=workspace.threads)

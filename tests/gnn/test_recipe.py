@@ -41,7 +41,7 @@ def test_a_model_that_was_trained_before_is_not_trained_again(name: str) -> None
     "change",
     [
         {"tune_fusion": True},
-        {"votes": False},
+        {"votes": 0},
         {"encoder": {"svd_iterations": 5}},
         {"document": {"layers": 1, "section_share": 0.5}},
         {"encoder": {"static_whitening": 0.5}},

@@ -85,7 +85,7 @@ def test_what_rerankers_add_is_measured_on_questions_that_they_had_not_seen(
             next(cross_fitted_tables(workspace, [small_recipe()], ("random",)))
         with pytest.raises(BadQuery, match="small and other rerank what different towers find"):
             next(cross_fitted_tables(workspace, [trees, other], ("random",)))
-        for change in ({"votes": False}, {"more_questions": ("two",)}):
+        for change in ({"votes": 0}, {"more_questions": ("two",)}):
             with pytest.raises(BadQuery, match="rerank what different towers find"):
                 next(cross_fitted_tables(workspace, [trees, trees.model_copy(update=change)], ("random",)))
     assert [(one.split, one.asked) for one in tables] == [("random", WITH_DESCRIPTION), ("random", TITLE)]
