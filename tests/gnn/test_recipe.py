@@ -9,7 +9,7 @@ from gnn.recipe import Recipe, load_recipe
 from schema.errors import BadSetting
 
 KEYS = {
-    "best": "d8106b3a6458",
+    "best": "63321cc974bc",
     "best-encoder": "be108270e8f3",
     "best-trained": "560b135669ed",
     "bm25": "ed815e6612cc",
