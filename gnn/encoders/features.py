@@ -98,10 +98,9 @@ def make_features(
     for name in names:
         if name == "lsa":
             parts.append(_lsa(home, law, (corpus, text), options, progress))
-        elif name == "static":
-            parts.append(_static(home, law, passages, options, threads, progress))
-        elif name == "fitted":
-            parts.append(_fitted(home, law, passages, options, threads, progress))
+        elif name in ("static", "fitted"):
+            made = _static if name == "static" else _fitted
+            parts.append(made(home, law, passages, options, threads, progress))
         elif name == "tuned" and tuned_by is not None:
             tuned = tuned_by(passages())
             parts.append(_tuned(tuned, progress, alone=len(names) == 1))

@@ -14,6 +14,7 @@ from search.corpus.corpus import Corpus, Mask
 from search.query.act_names import ActNames, nearest_said, resolve_value
 from search.query.article_numbers import ArticleNumbers
 from search.query.citation import ANY_ACT, Cited, cited_in
+from search.query.everyday_words import in_law
 from search.query.spelling import Speller
 from search.query.word_families import noun_of
 from search.text.analysis import query_tokens
@@ -242,8 +243,7 @@ class Understanding:
                 meant[start:end] = [correction, *[""] * (end - start - 1)]
         for one in without:
             ranked[one.start : one.end] = [" ", *[""] * (one.end - one.start - 1)]
-        corrected = "".join(meant)
-        words = "".join(ranked)
+        corrected, words = (in_law("".join(text), self._languages, self.speller.is_known) for text in (meant, ranked))
         asked_of = _HOW_LONG.sub(" ", words)
         if asked_of != words and query_tokens(asked_of, self._languages):
             words = asked_of

@@ -316,8 +316,10 @@ def test_training_questions_vote_unless_a_recipe_says_no(asked_home: Path, tunes
         workspace = workspace_on(asked_home, graph)
         trainer = Trainer(workspace, alone())
         asked = query_text(of_split(workspace.questions, "random", "train")[0])
-        for votes in (16.0, 0.0):
+        for votes in (8.0, 0.0):
             recipe = small_recipe().model_copy(update={"votes": votes, "tune_fusion": tunes and not votes})
-            lists = Retriever(workspace.index, trainer.version(recipe, "random", "").model()).rank(asked).lists
+            made = trainer.version(recipe, "random", "")
+            lists = Retriever(workspace.index, made.model()).rank(asked).lists
             assert ("questions" in lists) == bool(votes)
+            assert made.weights.get("questions", 0.0) == votes
             assert "vector" in lists

@@ -123,3 +123,10 @@ def test_a_verb_or_a_plural_that_is_stemmed_otherwise_is_ranked_by_its_noun_too(
 
 def test_all_that_search_an_index_understand_it_once(retriever: Retriever) -> None:
     assert Retriever(retriever.index, None).understanding is retriever.understanding
+
+
+def test_everyday_words_are_ranked_by_as_the_law_has_them_and_it_says_so(understanding: Understanding) -> None:
+    understood = understanding.understand("mon patron ne me paie pas (L1152-1)")
+    assert understood.words.startswith("mon employeur ne me paie pas")
+    assert understood.notes() == ["Showing results for “mon employeur ne me paie pas (L1152-1)”."]
+    assert len(understood.named) == 1
