@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from gnn.options import (
     AdaptationOptions,
@@ -30,6 +30,8 @@ FORMAT = 6
 TRANSFORMER_FORMAT = 4
 """The same of what is trained for hours and kept apart: transformers, and the questions that they first learn from."""
 
+VOTES = 16.0
+"""Weight of the votes of training questions, unless a recipe has another."""
 Split = Literal["random", "by-dossier"]
 LEXICAL = ("bm25", "bm25-tuned", "bm25-expanded", "learned-sparse")
 """Methods that rank by words."""
@@ -84,7 +86,7 @@ class Recipe(Options):
         "be best on French law: for other law, where there are hundreds of such questions.",
     )
     votes: float = Field(
-        16.0,
+        VOTES,
         ge=0,
         description="Weight of the votes of training questions that are like a query for what answers them (people ask the same "
         "again), beside the other lists; 0: they have none.",
@@ -94,6 +96,12 @@ class Recipe(Options):
     borrowed: EncoderOptions | None = Field(
         None, exclude=True, description="Encoder in place of its own, and of those of the recipes that it names."
     )
+
+    @field_validator("votes", mode="before")
+    @classmethod
+    def _yes_or_no(cls, votes: object) -> object:
+        """Return the weight that models of before mean, whose recipes say yes or no."""
+        return (VOTES if votes else 0.0) if isinstance(votes, bool) else votes
 
     @model_validator(mode="after")
     def _tuned_by_a_recipe(self) -> "Recipe":

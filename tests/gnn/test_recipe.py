@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from gnn.recipe import Recipe, load_recipe
 from schema.errors import BadSetting
@@ -96,3 +97,12 @@ def test_a_recipe_whose_parts_do_not_fit_is_refused_by_file_and_part(tmp_path: P
     file.write_text('[encoder]\nname = "lsa+tuned"\n', "utf-8")
     with pytest.raises(BadSetting, match=r'odd\.toml: the encoder "tuned" needs the recipe of a bi-encoder'):
         load_recipe(str(file))
+
+
+def test_recipes_of_models_of_before_say_yes_or_no_to_votes() -> None:
+    for said, weight in ((True, 16.0), (False, 0.0), (8, 8.0)):
+        assert Recipe.model_validate({"name": "small", "votes": said}).votes == weight
+    stored = load_recipe("static").model_dump(mode="json") | {"votes": True}
+    assert Recipe.model_validate(stored).key() == load_recipe("static").key()
+    with pytest.raises(ValidationError, match="greater than or equal to 0"):
+        Recipe.model_validate({"name": "small", "votes": -1})
