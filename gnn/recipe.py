@@ -29,9 +29,9 @@ FORMAT = 6
 """Raised when the code, or a default, trains the same recipe to another model, so that models are trained anew."""
 TRANSFORMER_FORMAT = 4
 """The same of what is trained for hours and kept apart: transformers, and the questions that they first learn from."""
-
 VOTES = 16.0
 """Weight of the votes of training questions, unless a recipe has another."""
+
 Split = Literal["random", "by-dossier"]
 LEXICAL = ("bm25", "bm25-tuned", "bm25-expanded", "learned-sparse")
 """Methods that rank by words."""

@@ -162,24 +162,20 @@ def _lsa(
 def _static(
     home: Path, law: str, passages: Callable[[], Sequence[str]], options: EncoderOptions, threads: int, progress: Progress
 ) -> tuple[StaticEncoder, Matrix]:
-    words = f" {options.static_words}" if options.static_words else ""  # without: as folders are named that lie there
-    made_from = f"{law} {options.static_dimensions} {options.static_whitening}{words}"
-    folder = home / FOLDER / f"static-{_digest(made_from)}"
-    if not (folder / "articles.npy").exists():
+    def make() -> tuple[StaticEncoder, Matrix]:
         from gnn.encoders.distil import distil
 
-        static, articles = distil(passages(), options, threads=threads, progress=progress)
-        static.save(folder)
-        _write_array(folder / "articles.npy", articles)  # last: its presence says that the folder is whole
-    return StaticEncoder.load(folder), np.load(folder / "articles.npy")
+        return distil(passages(), options, threads=threads, progress=progress)
+
+    words = f" {options.static_words}" if options.static_words else ""  # without: as folders are named that lie there
+    made_from = f"{law} {options.static_dimensions} {options.static_whitening}{words}"
+    return _kept(home / FOLDER / f"static-{_digest(made_from)}", make)
 
 
 def _fitted(
     home: Path, law: str, passages: Callable[[], Sequence[str]], options: EncoderOptions, threads: int, progress: Progress
 ) -> tuple[StaticEncoder, Matrix]:
-    reads = f"{options.max_tokens} {options.fitted_passages} {options.fitted_ridge}"
-    folder = home / FOLDER / f"fitted-{_digest(f'{law} {options.static_dimensions} {reads}')}"
-    if not (folder / "articles.npy").exists():
+    def make() -> tuple[StaticEncoder, Matrix]:
         from gnn.encoders.fitting import fit_pieces
 
         texts = passages()
@@ -188,8 +184,17 @@ def _fitted(
         def teach(chosen: Sequence[str]) -> Matrix:
             return _encoded(OnnxEncoder(transformer, threads), chosen, transformer / "passages.npz", progress)
 
-        fitted, articles = fit_pieces(texts, teach, options)
-        fitted.save(folder)
+        return fit_pieces(texts, teach, options)
+
+    reads = f"{options.max_tokens} {options.fitted_passages} {options.fitted_ridge}"
+    return _kept(home / FOLDER / f"fitted-{_digest(f'{law} {options.static_dimensions} {reads}')}", make)
+
+
+def _kept(folder: Path, make: Callable[[], tuple[StaticEncoder, Matrix]]) -> tuple[StaticEncoder, Matrix]:
+    """Return the encoder of a folder with its articles, made unless it was before."""
+    if not (folder / "articles.npy").exists():
+        encoder, articles = make()
+        encoder.save(folder)
         _write_array(folder / "articles.npy", articles)  # last: its presence says that the folder is whole
     return StaticEncoder.load(folder), np.load(folder / "articles.npy")
 

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from search.text.vocabulary import words_of
 
 _LANGUAGE = "fr"
+_AT_SEA = r"navires?|bateaux?|bords?|équipages?|marins?|maritimes?|pêch|pilot"
+_OF_MONEY = r"argent|comptes?|sommes?|sous|salaires?|euros?|banques?|bancaires?"
+"""Beginnings of words beside which a word is meant as the law means it: a master of a ship, a transfer of money."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +36,11 @@ _EXPRESSIONS = (
         r"sur\s+le\s+chemin\s+(?:du|de\s+mon))\s+(?:travail|boulot|taf)",
         "de trajet",
     ),
-    _everyday(r"patron", "employeur", r"navires?|bateaux?|bords?|équipages?|marins?|maritimes?|pêch|pilot"),
-    _everyday(r"patrons", "employeurs", r"navires?|bateaux?|bords?|équipages?|marins?|maritimes?|pêch|pilot"),
+    _everyday(r"patron", "employeur", _AT_SEA),
+    _everyday(r"patrons", "employeurs", _AT_SEA),
     _everyday(r"(?:boulot|taf)", "travail"),
-    _everyday(r"virer", "licencier", r"argent|comptes?|sommes?|sous|salaires?|euros?|banques?|bancaires?"),
-    _everyday(r"virée?", "licencié", r"argent|comptes?|sommes?|sous|salaires?|euros?|banques?|bancaires?"),
+    _everyday(r"virer", "licencier", _OF_MONEY),
+    _everyday(r"virée?", "licencié", _OF_MONEY),
     _everyday(r"heures\s+sup", "heures supplémentaires"),
     _everyday(r"proprio", "propriétaire"),
     _everyday(r"toubib", "médecin"),
