@@ -4,7 +4,6 @@ The demo takes some minutes the first time; it works in the checkout's own folde
 """
 
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -16,28 +15,20 @@ import pytest
 from typer.main import get_command
 
 import lexgraph
-from bench.__main__ import app as bench
-from docker.maven import ServerMissing
+from tests.support.checkout import HOME, ROOT, bench, environment, measured
+from tests.test_bench import OVER_THE_DEMO, QUICK
 
-ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines() if line.strip()]
 QUERY = re.findall(r"```graphql\n(.*?)```", README, re.DOTALL)[0]
 pytestmark = [pytest.mark.timeout(2400), pytest.mark.xdist_group("real README")]
 
 
-def _environment() -> dict[str, str]:
-    kept = ("LEXGRAPH_SERVERS",)  # where programs that were fetched already lie
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LEXGRAPH_") or name in kept}
-    # The environment that runs the tests has all that the demo needs: it stands for the one that make would fill.
-    return environment | {"SERVE": "0", "VENV": sys.prefix}
-
-
 @pytest.fixture(scope="module")
 def demo() -> str:
     """What the demo prints."""
     done = subprocess.run(
-        ["make", "demo", f"VENV={sys.prefix}"], cwd=ROOT, env=_environment(), capture_output=True, text=True, check=False
+        ["make", "demo", f"VENV={sys.prefix}"], cwd=ROOT, env=environment(), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -72,7 +63,7 @@ def _run(command: str, cwd: Path = ROOT) -> "subprocess.CompletedProcess[str]":
     done = subprocess.run(
         shlex.split(command),
         cwd=cwd,
-        env=_environment() | {"LEXGRAPH_HOME": str(ROOT / "lexgraph-data")},
+        env=environment() | {"LEXGRAPH_HOME": str(HOME)},
         capture_output=True,
         text=True,
         check=False,
@@ -84,7 +75,7 @@ def _run(command: str, cwd: Path = ROOT) -> "subprocess.CompletedProcess[str]":
 def test_the_first_command_does_the_whole_job(demo: str) -> None:
     assert "service-public: 161 test questions, random split, title + description" in demo
     assert "service-public: 204 test questions, by-dossier split, title + description" in demo
-    assert (ROOT / "lexgraph-data" / "evaluation.png").stat().st_size > 10_000
+    assert (HOME / "evaluation.png").stat().st_size > 10_000
 
 
 def test_the_hybrid_is_as_good_as_promised(figures: dict[str, Any]) -> None:
@@ -144,45 +135,13 @@ def test_every_other_command_runs(demo: str, command: str, tmp_path: Path) -> No
     assert _run(_here(command, tmp_path)).stdout
 
 
-QUICK = {
-    "api": ["--quick"],
-    "ingest": ["--quick"],  # all of it is one of the commands above
-    "fine-tuning": ["--quick"],
-    "graph-stage": ["--quick"],
-    "history": ["--quick", "--sample", "20"],
-    "mutations": ["--count", "20"],
-    "corpus": ["--quick"],
-    "neo4j": ["--quick"],
-    "scale": ["--quick"],
-    "scope": ["--quick"],
-}
-"""Those that take long get little to do here: what is shown is that they work."""
-MEASUREMENTS = sorted(get_command(bench).commands)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType]
-
-
-def _bench(name: str, *options: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "bench", name, "--json", *options],
-        cwd=ROOT,
-        env=_environment() | {"LEXGRAPH_HOME": str(ROOT / "lexgraph-data")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-@pytest.mark.parametrize("name", MEASUREMENTS)
-def test_every_measurement_prints_one_json_object(demo: str, name: str) -> None:
-    done = _bench(name, *QUICK.get(name, []))
-    if done.returncode == ServerMissing.exit_code and os.environ.get("CI") != "true":
-        pytest.skip(done.stderr.strip())
-    assert done.returncode == 0, done.stderr
-    figures = json.loads(done.stdout)
-    assert all(isinstance(value, int | float) for value in figures.values())
+@pytest.mark.parametrize("name", OVER_THE_DEMO)
+def test_every_measurement_of_the_demo_prints_one_json_object(demo: str, name: str) -> None:
+    assert measured(name, *QUICK.get(name, []))
 
 
 def test_two_checkouts_are_held_side_by_side(demo: str) -> None:
-    done = _bench("api", "--beside", str(ROOT), "--quick", "--rounds", "2")
+    done = bench("api", "--beside", str(ROOT), "--quick", "--rounds", "2")
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
     assert figures["errors"] == 0, "the same checkout twice: both give pages of ten hits"
@@ -191,11 +150,10 @@ def test_two_checkouts_are_held_side_by_side(demo: str) -> None:
 
 
 def test_a_second_demo_changes_nothing(demo: str) -> None:
-    home = ROOT / "lexgraph-data"
-    before = {path: path.stat().st_mtime_ns for path in home.rglob("*") if path.is_file() and path.name != "evaluation.png"}
+    before = {path: path.stat().st_mtime_ns for path in HOME.rglob("*") if path.is_file() and path.name != "evaluation.png"}
     again = _run("make demo VENV=" + sys.prefix).stdout
     assert "trained " not in again.split("service-public:")[0]
-    after = {path: path.stat().st_mtime_ns for path in home.rglob("*") if path.is_file() and path.name != "evaluation.png"}
+    after = {path: path.stat().st_mtime_ns for path in HOME.rglob("*") if path.is_file() and path.name != "evaluation.png"}
     assert before == after
 
 
@@ -208,7 +166,7 @@ def test_the_query_of_the_readme_is_answered(demo: str) -> None:
     from gnn.versions.active import active_model
     from schema.settings import Settings
 
-    settings = Settings(home=ROOT / "lexgraph-data")  # pyright: ignore[reportCallIssue]
+    settings = Settings(home=HOME)  # pyright: ignore[reportCallIssue]
     with TestClient(make_app(settings, partial(active_model, settings.home))) as client:
         answer = client.post("/graphql", json={"query": QUERY}).json()
     assert "errors" not in answer

@@ -52,8 +52,8 @@ def test_places_count_code_points() -> None:
 
 @pytest.mark.parametrize("tag", ["b", "div", "a href='/x'", "ul><li", "table><tr><td"])
 @pytest.mark.slow
-def test_fifty_thousand_nested_tags_are_read(tag: str) -> None:
-    text, links = plain_text(f"<{tag}>" * 50_000 + "mot")
+def test_ten_thousand_nested_tags_are_read(tag: str) -> None:
+    text, links = plain_text(f"<{tag}>" * 10_000 + "mot")
     assert text.endswith("mot")
     assert all(0 <= link.start <= link.end <= len(text) for link in links)
 

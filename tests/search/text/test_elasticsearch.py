@@ -120,13 +120,13 @@ def counting(progress: Callable[[int], None]) -> Progress:
 
 @pytest.mark.xdist_group("real law")
 def test_real_questions_rank_the_same_list_as_the_embedded_index(real_home: Path, tmp_path: Path, text: ElasticText) -> None:
-    """All questions, every other without its description: the top 100 agree, ties aside, and so does what fusion makes."""
+    """Every third question, every other without its description: the top 100 agree, ties aside, and so does what fusion makes."""
     with open_graph(real_home) as graph:
         law = read_corpus(graph)
         questions = read_questions(graph, "service-public")
     ours, theirs = opened(tmp_path, law), opened(tmp_path, law, text)
-    queries = [query_text(q, (WITH_DESCRIPTION, TITLE)[n % 2]) for n, q in enumerate(questions)]
-    assert len(queries) == 809
+    queries = [query_text(q, (WITH_DESCRIPTION, TITLE)[n % 2]) for n, q in enumerate(questions[::3])]
+    assert len(queries) == 270
     for query in queries:
         expected, found = ours.lexical.lists(query, Filter()), theirs.lexical.lists(query, Filter())
         for name in ("bm25", "section"):
