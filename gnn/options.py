@@ -99,6 +99,11 @@ class TrainingOptions(Options):
     """Optimisation: AdamW under a one-cycle schedule; the best epoch by development questions is kept."""
 
     start: str = Field("", description="Recipe whose model this one starts from; empty: from the features.")
+    refit: str = Field(
+        "",
+        description="Recipe whose training chooses the epochs; this one then learns for as many from the development questions "
+        "too. Empty: it chooses itself, and does not learn from them.",
+    )
     epochs: int = Field(16, ge=0, description="Passes over the questions; 0: the plain encoder.")
     batch: int = Field(128, ge=1, description="Questions in a batch.")
     learning_rate: float = Field(2e-3, gt=0, description="Peak of the cycle.")

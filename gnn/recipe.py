@@ -116,6 +116,14 @@ class Recipe(Options):
             raise ValueError('a reranker beside the encoder "tuned" needs a recipe without it to learn over: over = "best"')
         return self
 
+    @model_validator(mode="after")
+    def _refit(self) -> "Recipe":
+        if self.training.refit and (self.method != "towers" or not self.training.epochs):
+            raise ValueError("only towers that are trained can be refit")
+        if self.training.refit and self.tune_fusion:
+            raise ValueError("tune_fusion = true chooses by the development questions, which refit learns from")
+        return self
+
     def seeded(self, more: int) -> "Recipe":
         """Return this recipe with other seeds: ``more`` is added to each, and to those of the recipes that it names."""
         if not more:
@@ -148,6 +156,20 @@ class Recipe(Options):
         return self.model_copy(update={"borrowed": encoder, **own})
 
     @property
+    def chooser(self) -> "Recipe":
+        """Return the recipe whose versions have not learnt from development questions: itself, unless it is refit.
+
+        Raises:
+            BadSetting: there is no such recipe, or it is refit itself.
+        """
+        if not self.training.refit:
+            return self
+        chooser = self.other(self.training.refit)
+        if chooser.training.refit or chooser.method != "towers" or not chooser.training.epochs:
+            raise BadSetting(f"recipe {self.name}: {chooser.name} chooses no epoch by development questions")
+        return chooser
+
+    @property
     def reranks(self) -> bool:
         """Return whether it puts the first answers into another order that it has learnt."""
         return bool(self.rerank.rounds) or self.method in ("graph-reranker", *READERS)
@@ -162,7 +184,7 @@ class Recipe(Options):
             if one.name not in met:
                 met[one.name] = one
                 first_stage = one.reading.first_stage if one.method in READERS else ""
-                named = (one.encoder.tuned, one.training.start, one.rerank.over, first_stage, *one.compare)
+                named = (one.encoder.tuned, one.training.start, one.training.refit, one.rerank.over, first_stage, *one.compare)
                 waiting += [one.other(name) for name in named if name]
         return tuple(dict.fromkeys(source for one in met.values() for source in one.more_questions))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from cypher.graph import CheckLock, Graph, Store
 from gnn.recipe import Recipe
 from gnn.training.further_questions import to_train_on
+from gnn.versions.identity import RecipeSplit, model_ids
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting, GraphBusy
 from schema.records import Question
@@ -62,6 +63,15 @@ class Workspace:
             BadSetting: a source that the encoder's recipe names has no questions.
         """
         return self.of_recipe(recipe.other(recipe.encoder.tuned) if recipe.encoder.tuned else recipe).questions
+
+    def version_id(self, recipe: Recipe, split: str) -> str:
+        """Return the identifier of a recipe's version: the same law, questions, options and seed give the same one.
+
+        Raises:
+            BadSetting: as `learnt_from`.
+        """
+        alone = recipe.model_copy(update={"compare": (), "splits": (split,)})
+        return model_ids(alone, self.index.key, self.learnt_from(recipe))[RecipeSplit(recipe.name, split)]
 
     @property
     def home(self) -> Path:

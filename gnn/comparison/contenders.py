@@ -17,7 +17,6 @@ from gnn.training.graph_reranker import fit_graph_reranker
 from gnn.training.learned_sparse import learned_lexical
 from gnn.training.train import Trainer, check_questions
 from gnn.versions.files import load_model, parameters_of, read_run
-from gnn.versions.identity import RecipeSplit, model_ids
 from gnn.versions.shared_folder import model_folder
 from gnn.workspace import Workspace
 from schema.errors import BadQuery
@@ -84,11 +83,6 @@ def entry(name: str, load: Callable[[str], Recipe]) -> Entry:
     return Entry(name, load(recipe), way or "served")
 
 
-def contender_id(workspace: Workspace, recipe: Recipe, split: str) -> str:
-    """Return the identifier of a recipe's version: the same law, questions, options and seed give the same one."""
-    return model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))[RecipeSplit(recipe.name, split)]
-
-
 def seeds_of(recipe: Recipe, wanted: int) -> int:
     """Return how many seeds of those wanted make a difference to a recipe."""
     learns = recipe.method not in ("bm25", "bm25-tuned") and recipe.training.epochs > 0
@@ -114,7 +108,7 @@ def contender(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str
 
 def _towers(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str]) -> tuple[VectorModel, Contender]:
     workspace = trainer.workspace
-    id = contender_id(workspace, recipe, split)
+    id = workspace.version_id(recipe, split)
     if model_folder(workspace.home, id).is_dir():
         model = load_model(workspace.home, id, workspace.corpus, workspace.threads)
         seconds, parameters = read_run(workspace.home, id)["training_s"], parameters_of(workspace.home, id)

@@ -21,7 +21,6 @@ from gnn.reading.reader import ReadingReranker
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import gathering
 from gnn.training.train import Trainer
-from gnn.versions.identity import RecipeSplit, model_ids
 from gnn.workspace import Workspace
 from schema.errors import BadSetting
 from search.questions import of_split
@@ -60,8 +59,7 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
     workspace = trainer.workspace
     check_law(workspace.corpus, recipe)
     own, first = first_stage_of(trainer, recipe)
-    stage = model_ids(first, workspace.index.key, own.workspace.learnt_from(first))[RecipeSplit(first.name, split)]
-    id = model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))[RecipeSplit(recipe.name, split)]
+    stage, id = own.workspace.version_id(first, split), workspace.version_id(recipe, split)
     training = to_learn_from(own, first, split, model, workspace.home / FOLDER / f"{stage}-candidates.json")
     retriever, progress = gathering(workspace.index, model), workspace.progress
     seen = {question.id for question in own.workspace.questions}

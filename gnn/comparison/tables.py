@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gnn.comparison.contenders import Contender, Entry, Score, contender, contender_id, seeds_of
+from gnn.comparison.contenders import Contender, Entry, Score, contender, seeds_of
 from gnn.comparison.kept import Answers, Measured, keep, kept, kept_file
 from gnn.recipe import Recipe
 from gnn.training.distributed import alone
@@ -128,7 +128,7 @@ def compare_recipes(workspace: Workspace, plan: Plan, source: str) -> Iterator[R
 def _run(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str], asked: Asked) -> Measured:
     """Return a recipe of one seed by some ways of ranking, measured now where it was not before."""
     workspace = trainer.workspace
-    file = kept_file(workspace.home, contender_id(workspace, recipe, split), asked)
+    file = kept_file(workspace.home, workspace.version_id(recipe, split), asked)
     before = kept(file)
     if before is not None and before.answers.keys() >= set(ways):
         return before

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnn.recipe import Recipe
-from gnn.training.scope import LEAST, confidences, development_questions, evidence_of, learn_scope
+from gnn.training.scope import LEAST, confidences, development_questions, evidence_of, learn_scope, unlearnt
 from gnn.versions.files import load_model
 from gnn.versions.identity import RecipeSplit, model_ids
 from gnn.workspace import Workspace
@@ -78,7 +78,7 @@ def measure_scope(workspace: Workspace, recipe: Recipe) -> Iterator[ScopeFigures
             raise NotReady(f"fewer than {LEAST} development questions with an answer, or without: run `lexgraph ingest`")
         model = load_model(workspace.home, ids[RecipeSplit(recipe.name, split)], workspace.corpus, workspace.threads)
         retriever = Retriever(workspace.index, model, max_query_characters=1 << 20)
-        scope = model.scope or learn_scope(retriever, inside, outside, progress=workspace.progress)
+        scope = model.scope or learn_scope(unlearnt(workspace, recipe, split), inside, outside, progress=workspace.progress)
         parts = [of_split(questions, split, "test") for questions in (workspace.questions, workspace.outside)]
         found = [confidences(scope, evidence_of(retriever, part, progress=workspace.progress)) for part in parts]
         for number, asked in enumerate((TITLE, WITH_DESCRIPTION)):

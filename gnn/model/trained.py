@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,13 @@ class Epoch:
     average_precision: float
 
 
+class Choice(NamedTuple):
+    """The curve of a training, one row an epoch, and the best epoch of it, from 0."""
+
+    curve: list[Epoch]
+    best: int
+
+
 @dataclass(frozen=True, eq=False)
 class Trained:
     """A trained model.
@@ -35,7 +43,8 @@ class Trained:
             `search.vectors.model.VectorModel` has them.
         tower: the query tower; None for an encoder that was not trained.
         seconds: duration of this training alone.
-        curve: one row an epoch; best: the one that was kept, from 0.
+        curve: one row an epoch; best: the one that was kept, from 0. Of a recipe that is refit, those of the training that chose
+            the epoch: development questions, once learnt from, measure nothing.
         state: parameters, for a recipe that starts from this one.
         encoder_parameters: number of those of a bi-encoder that was trained before, for its features.
     """

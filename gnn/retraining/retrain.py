@@ -11,6 +11,7 @@ from gnn.retraining.gate import Verdict, judge
 from gnn.retraining.record import RunRecord
 from gnn.training.train import train_serving_version
 from gnn.versions.active import REPLACED, active_id, model_rows, register, served_model
+from gnn.versions.files import recipe_of
 from gnn.versions.identity import serving_id
 from gnn.versions.serving import make_ready_in
 from gnn.versions.shared_folder import fetch_model, share_model
@@ -18,6 +19,8 @@ from gnn.workspace import Workspace
 from search.questions import judged, of_split
 from search.retrieval import Retriever
 
+_GATE_OF_REFIT = "test"
+"""Part of the questions that the gate asks where either version has learnt from those of development: no version has seen it."""
 _NOTHING_NEW = "neither the law, nor the questions, nor the recipe changed"
 
 
@@ -72,10 +75,10 @@ def retrain(workspace: Workspace, recipe: Recipe, gate: Gate = Gate()) -> RunRep
         return RunReport(Outcome.UNCHANGED, unchanged, id, None)
     record = RunRecord(workspace, recipe, id, began)
     with record.failures():
-        train_serving_version(workspace, recipe)
+        trained = train_serving_version(workspace, recipe)
         share_model(workspace.home, workspace.shelf, id)
         make_ready_in(workspace, id)
-        register(workspace.store, [id], None)
+        register(workspace.store, trained, None)
         verdict = _compared(workspace, recipe, gate, active, id)
         if verdict.passed:
             workspace.check_lock()
@@ -108,5 +111,8 @@ def _compared(workspace: Workspace, recipe: Recipe, gate: Gate, active: str | No
         )
         for version in (active, id)
     )
-    questions = judged(workspace.corpus, of_split(workspace.questions, recipe.splits[0], gate.part))
+    part = _GATE_OF_REFIT if recipe.training.refit or recipe_of(workspace.home, active).training.refit else gate.part
+    questions = judged(workspace.corpus, of_split(workspace.questions, recipe.splits[0], part))
+    if not questions:
+        return Verdict(False, f"no {part} questions to compare it by", {})
     return judge(old, new, questions, metric=gate.metric, significance=gate.significance, seed=recipe.training.seed)

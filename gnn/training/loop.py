@@ -17,7 +17,7 @@ from gnn.encoders.joined import TowerWeights
 from gnn.model.graph_layers import subgraph_data
 from gnn.model.neighbours import Neighbourhoods
 from gnn.model.subgraph import SubgraphEdges, attribute_width
-from gnn.model.trained import Epoch, State, Trained
+from gnn.model.trained import Choice, Epoch, State, Trained
 from gnn.model.two_towers import TwoTowers
 from gnn.recipe import Recipe
 from gnn.training.curriculum import Curriculum, Places
@@ -62,10 +62,12 @@ def fit(
     threads: int = 2,
     process: Process | None = None,
     progress: Progress = silent,
+    chosen: Choice | None = None,
 ) -> Trained:
     """Train the towers of a recipe; the epoch with the best sum of R@100 and MAP on the development questions is kept.
 
     Args:
+        chosen: of another training, the epoch to end after, and the curve to keep; nothing is chosen then.
         start: parameters to begin with.
         threads: of one machine.
         process: the leader of those that share the work (the others `follow`); None: this one alone.
@@ -85,7 +87,12 @@ def fit(
         raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
     process = process or alone()
     began = time.monotonic()
-    trained = _led(_inputs(recipe, examples, start, threads), process, examples, progress)
+    inputs = _inputs(recipe, examples, start, threads)
+    if chosen is None:
+        trained = _led(inputs, process, examples, progress)
+    else:
+        run = TowerRun(process.from_leader(replace(inputs, last=chosen.best)), process)
+        trained = replace(run.result(examples.corpus, run.train(None, progress)), curve=chosen.curve, best=chosen.best)
     give_back_freed_memory()
     return replace(trained, seconds=time.monotonic() - began)
 
@@ -121,6 +128,7 @@ class TowerInputs:
         queries, titles: float32[q, d], the training questions in full and their titles alone.
         relevant: positions of the relevant articles of each.
         places: of the articles, where negatives are drawn by them.
+        last: epoch to end after and keep, from 0; None: the leader chooses.
     """
 
     recipe: Recipe
@@ -134,6 +142,7 @@ class TowerInputs:
     places: Places | None
     start: State | None
     threads: int
+    last: int | None = None
 
 
 def _inputs(recipe: Recipe, examples: Examples, start: State | None, threads: int) -> TowerInputs:
@@ -169,7 +178,10 @@ class _Best:
         self.curve.append(epoch)
         if epoch.recall + epoch.average_precision > self.score:
             self.epoch, self.score = len(self.curve) - 1, epoch.recall + epoch.average_precision
-            self.state = {name: value.detach().clone() for name, value in model.state_dict().items()}
+            self.keep(model)
+
+    def keep(self, model: TwoTowers) -> None:
+        self.state = {name: value.detach().clone() for name, value in model.state_dict().items()}
 
 
 class TowerRun:
@@ -199,7 +211,7 @@ class TowerRun:
             self.inputs = tuple(tensor.to(self.device) for tensor in (x, s, *self._edges(inputs.edges, x)))
         self.queries = torch.from_numpy(inputs.queries).to(self.device)
         self.titles = torch.from_numpy(inputs.titles).to(self.device)
-        self.relevant = inputs.relevant
+        self.relevant, self.last = inputs.relevant, inputs.last
         # Sections are needed in training only as neighbours; without layers the articles suffice.
         self.rows = len(inputs.nodes) if recipe.document.layers else self.n
         self.draw = torch.Generator().manual_seed(options.seed)
@@ -230,7 +242,7 @@ class TowerRun:
         return model.document(x[rows], s[rows], edge_index, edge_attr)
 
     def train(self, judge: Judge | None, progress: Progress) -> _Best:
-        """Run the epochs; without a judge, which the leader has, what is returned is empty."""
+        """Run the epochs; without a judge, which a leader that chooses has, what is returned has no curve."""
         options = self.options
         batches = -(-len(self.relevant) // options.batch)
         optimiser = torch.optim.AdamW(self.model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
@@ -238,8 +250,10 @@ class TowerRun:
         # Few questions make noisy steps: the average of the parameters along the way answers better than the last ones.
         averaged = AveragedModel(self.model, multi_avg_fn=get_ema_multi_avg_fn(options.averaging), use_buffers=True)
         best = _Best()
-        with progress(f"training {self.recipe.name}", options.epochs * batches) as advance:
-            for epoch in range(options.epochs):
+        # The schedule is that of all epochs: the one to end after was chosen along it.
+        epochs = options.epochs if self.last is None else self.last + 1
+        with progress(f"training {self.recipe.name}", epochs * batches) as advance:
+            for epoch in range(epochs):
                 self._refresh()
                 self.model.train()
                 losses: list[float] = []
@@ -255,6 +269,8 @@ class TowerRun:
                     ends = epoch - best.epoch >= options.patience
                 if self.process.from_leader(ends):
                     break
+        if self.last is not None:
+            best.keep(cast(TwoTowers, averaged.module))
         return best
 
     @torch.inference_mode()

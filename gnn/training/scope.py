@@ -10,8 +10,10 @@ import numpy.typing as npt
 
 from gnn.recipe import Recipe
 from gnn.versions.files import load_model, read_scope, write_scope
+from gnn.versions.shared_folder import model_folder
 from gnn.workspace import Workspace
 from runtime.progress import Progress, silent
+from schema.errors import NotReady
 from schema.records import Question
 from search.questions import TITLE, WITH_DESCRIPTION, of_split, query_text
 from search.ranking.scope import EVIDENCE, Scope
@@ -31,6 +33,7 @@ _FOLDS = 5
 def complete_scope(workspace: Workspace, recipe: Recipe, id: str) -> bool:
     """Learn the confidence of the version that serves, unless that was done from the same questions; whether it was now.
 
+    That of a recipe that is refit is learnt from the version of its chooser, which the development questions are new to.
     Without questions that the law cannot answer, or with fewer than `LEAST` of either, the version has none.
 
     Raises:
@@ -43,12 +46,24 @@ def complete_scope(workspace: Workspace, recipe: Recipe, id: str) -> bool:
     made_from = _fingerprint(workspace, [*inside, *outside])
     if read_scope(workspace.home, id)[1] == made_from:
         return False
-    model = load_model(workspace.home, id, workspace.corpus, workspace.threads)
-    retriever = Retriever(workspace.index, model, max_query_characters=1 << 20)
-    scope = learn_scope(retriever, inside, outside, progress=workspace.progress)
+    scope = learn_scope(unlearnt(workspace, recipe, recipe.splits[0]), inside, outside, progress=workspace.progress)
     workspace.check_lock()
     write_scope(workspace.home, id, scope, made_from)
     return True
+
+
+def unlearnt(workspace: Workspace, recipe: Recipe, split: str) -> Retriever:
+    """Return a retriever over the version of a recipe's chooser on a split: it has not learnt from development questions.
+
+    Raises:
+        NotReady: that version is not under the home.
+    """
+    id = workspace.version_id(recipe.chooser, split)
+    if not model_folder(workspace.home, id).is_dir():
+        raise NotReady(f"model {id}, which {recipe.name} was chosen by, is not there: run `lexgraph train`")
+    return Retriever(
+        workspace.index, load_model(workspace.home, id, workspace.corpus, workspace.threads), max_query_characters=1 << 20
+    )
 
 
 def development_questions(workspace: Workspace, split: str) -> tuple[list[Question], list[Question]]:

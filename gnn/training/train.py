@@ -13,7 +13,7 @@ from scipy import sparse
 from gnn.encoders.features import Features, make_features, with_shuffled_parents
 from gnn.fine_tuning.tuned import tuned_by, tuned_encoder
 from gnn.model.subgraph import SubgraphEdges, exported_edges, shuffled, subgraph_edges
-from gnn.model.trained import State, Trained, compared_by, untrained
+from gnn.model.trained import Choice, State, Trained, compared_by, untrained
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import cross_fitted, sampled
 from gnn.training.distributed import Process, alone
@@ -22,8 +22,8 @@ from gnn.training.lambdamart import Example, fit_trees
 from gnn.training.loop import Examples, dismiss, fit
 from gnn.training.scope import complete_scope
 from gnn.versions.active import active_id, model_rows, register
-from gnn.versions.files import Card, NewVersion, write_model
-from gnn.versions.identity import RecipeSplit, model_ids, serving_id
+from gnn.versions.files import Card, NewVersion, choice_of, write_model
+from gnn.versions.identity import RecipeSplit, model_ids
 from gnn.versions.serving import make_ready_in
 from gnn.versions.shared_folder import model_folder, share_model
 from gnn.workspace import Workspace
@@ -71,6 +71,8 @@ def train(workspace: Workspace, recipe: Recipe, process: Process | None = None) 
     process = process or alone()
     _check_serves(recipe)
     check_questions(recipe, workspace.questions, recipe.splits)
+    if recipe.chooser.name not in (recipe.name, *recipe.compare):
+        recipe = recipe.model_copy(update={"compare": (*recipe.compare, recipe.chooser.name)})
     ids = model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))
     active = ids[RecipeSplit(recipe.name, recipe.splits[0])]
     trainer = Trainer(workspace, process)
@@ -86,17 +88,20 @@ def train(workspace: Workspace, recipe: Recipe, process: Process | None = None) 
     return TrainingReport(active, trained, [id for id in ids.values() if id not in trained], scoped)
 
 
-def train_serving_version(workspace: Workspace, recipe: Recipe) -> None:
-    """Train the version that serves, and no other, unless its files exist.
+def train_serving_version(workspace: Workspace, recipe: Recipe) -> list[str]:
+    """Train the version that serves, and where it is refit, that of its chooser, unless their files exist; return both.
 
     Raises:
         GraphBusy, BadSetting, StorageFull: as `train`.
     """
     _check_serves(recipe)
     check_questions(recipe, workspace.questions, recipe.splits[:1])
-    id = serving_id(recipe, workspace.index.key, workspace.learnt_from(recipe))
-    Trainer(workspace, alone()).make(recipe, recipe.splits[0], id)
-    complete_scope(workspace, recipe, id)
+    trainer, split = Trainer(workspace, alone()), recipe.splits[0]
+    ids = {one.name: workspace.version_id(one, split) for one in (recipe.chooser, recipe)}
+    for name, id in ids.items():
+        trainer.make(recipe.other(name), split, id)
+    complete_scope(workspace, recipe, ids[recipe.name])
+    return list(ids.values())
 
 
 def _check_serves(recipe: Recipe) -> None:
@@ -126,6 +131,7 @@ class Trainer:
         self.workspace, self.process = workspace, process
         self._features: dict[tuple[str, ...], Features] = {}
         self._states: dict[tuple[str, str], State] = {}
+        self._choices: dict[tuple[str, str], Choice] = {}
         self._last: tuple[Recipe, NewVersion] | None = None
 
     def make(self, recipe: Recipe, split: str, id: str) -> bool:
@@ -151,7 +157,7 @@ class Trainer:
         workspace, corpus = self.workspace, self.workspace.corpus
         trained, features = self._trained(recipe, split), self._features_of(recipe, split)
         trained = replace(trained, seconds=trained.seconds + features.seconds, encoder_parameters=features.parameters)
-        memory = _question_memory(corpus, features, trained, of_split(workspace.questions, split, "train"))
+        memory = _question_memory(corpus, features, trained, self._learnt_from(recipe, split))
         made = NewVersion(id, recipe, features, trained, memory, weights_of(recipe), POOLING)
         if recipe.tune_fusion:
             retriever = Retriever(workspace.index, made.model(), max_query_characters=1 << 20)
@@ -174,15 +180,34 @@ class Trainer:
         if recipe.training.start:
             first = recipe.other(recipe.training.start)
             start = self._states.get((first.key(), split)) or self._trained(first, split).state
-        training, development = (of_split(workspace.questions, split, part) for part in ("train", "development"))
+        development = of_split(workspace.questions, split, "development")
         if recipe.document.shuffled_mean:
             features = with_shuffled_parents(features, workspace.corpus, recipe.training.seed)
-        examples = Examples(workspace.corpus, features, self._edges(recipe), training, development)
+        asked = self._learnt_from(recipe, split)
+        examples = Examples(workspace.corpus, features, self._edges(recipe), asked, development)
+        chosen = self._chosen(recipe.chooser, split) if recipe.training.refit else None
         threads, progress = workspace.threads, workspace.progress
-        trained = fit(recipe, examples, start=start, threads=threads, process=self.process, progress=progress)
+        trained = fit(recipe, examples, start=start, threads=threads, process=self.process, progress=progress, chosen=chosen)
         # Only the parameters are kept: the embeddings of many versions would fill the memory.
         self._states[recipe.key(), split] = trained.state
+        self._choices[recipe.key(), split] = Choice(trained.curve, trained.best)
         return trained
+
+    def _chosen(self, chooser: Recipe, split: str) -> Choice:
+        """Return what the training of a recipe chose: one at hand, one on disk, or one that is done for it."""
+        key = chooser.key(), split
+        if key not in self._choices:
+            home, id = self.workspace.home, self.workspace.version_id(chooser, split)
+            if model_folder(home, id).is_dir():
+                self._choices[key] = choice_of(home, id)
+            else:
+                self._trained(chooser, split)
+        return self._choices[key]
+
+    def _learnt_from(self, recipe: Recipe, split: str) -> list[Question]:
+        """Return the questions that towers learn from and that vote; those of development are among them where it is refit."""
+        parts = ("train", "development") if recipe.training.refit else ("train",)
+        return [question for part in parts for question in of_split(self.workspace.questions, split, part)]
 
     def examples(
         self,

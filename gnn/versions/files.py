@@ -14,7 +14,7 @@ from gnn.encoders.features import Features
 from gnn.encoders.joined import JoinedEncoder, TowerWeights
 from gnn.model.document_tower_numpy import FOLDER as DOCUMENT
 from gnn.model.inductive import ARRAYS, FEATURES, law_folder
-from gnn.model.trained import Trained
+from gnn.model.trained import Choice, Epoch, Trained
 from gnn.model.wordings import wordings_file
 from gnn.recipe import Recipe
 from gnn.versions.shared_folder import SCOPE, model_folder
@@ -167,6 +167,12 @@ def write_scope(home: Path, id: str, scope: Scope, made_from: str) -> None:
 def recipe_of(home: Path, id: str) -> Recipe:
     """Return the recipe that a version was trained by, as it is stored with it."""
     return Recipe.model_validate(read_card(home, id)["recipe"])
+
+
+def choice_of(home: Path, id: str) -> Choice:
+    """Return the curve of a version, and the epoch that was kept."""
+    card = read_card(home, id)
+    return Choice([Epoch(**row) for row in card["curve"]], card["best_epoch"])
 
 
 def development_metrics(home: Path, id: str) -> dict[str, float]:

@@ -33,7 +33,7 @@ def model_ids(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> 
         made_from = [index_key, digest, split]
         first_stage = chosen.reading.first_stage if chosen.method in READERS else ""
         over = chosen.rerank.over if chosen.rerank.rounds else ""
-        named = (chosen.training.start, chosen.encoder.tuned, first_stage, over)
+        named = (chosen.training.start, chosen.training.refit, chosen.encoder.tuned, first_stage, over)
         made_from += [chosen.other(one).key() for one in named if one]
         ids[RecipeSplit(name, split)] = f"{name}-{split}-{chosen.key(*made_from)}"
     return ids

@@ -11,6 +11,7 @@ from schema.errors import BadSetting
 
 KEYS = {
     "best": "63321cc974bc",
+    "best-refit": "7f25f8d3d082",
     "best-encoder": "be108270e8f3",
     "best-trained": "560b135669ed",
     "bm25": "ed815e6612cc",
@@ -31,6 +32,7 @@ KEYS = {
     "section-mean": "e9f50be735e9",
     "static": "659f0af9c48c",
     "static-encoder": "0d657643957b",
+    "static-refit": "ecadf5370789",
     "static-trained": "4d06880eda75",
     "trained": "0323a5c7f057",
 }

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from cypher.engines.ladybug import EmbeddedStore, open_graph
-from gnn.comparison.contenders import contender, contender_id, entry
+from gnn.comparison.contenders import contender, entry
 from gnn.comparison.reading import FOLDER
 from gnn.comparison.tables import Plan, compare_recipes
 from gnn.fine_tuning.loop import Run
@@ -121,9 +121,9 @@ def test_a_recipe_that_reads_is_compared_with_its_first_stage(own_home: Path, ov
         assert read.training_s > base.training_s
         kept = list((own_home / FOLDER).glob("small-random-*-candidates.json"))
         assert [len(json.loads(file.read_text("utf-8"))) for file in kept] == [12], "six questions, each asked in two ways"
-        id = contender_id(workspace, over_small, "random")
+        id = workspace.version_id(over_small, "random")
         assert (own_home / FOLDER / id).is_dir()
-        assert id != contender_id(workspace, over_small.model_copy(update={"reading": recipe().reading}), "random")
+        assert id != workspace.version_id(over_small.model_copy(update={"reading": recipe().reading}), "random")
 
 
 @pytest.mark.slow
