@@ -100,7 +100,7 @@ def test_the_table_shows_what_each_part_earns(figures: dict[str, Any]) -> None:
     assert {
         "bm25",
         "encoder",
-        "trained",
+        "refit",
         "section-mean",
         "hierarchical",
         "hybrid-no-pooling",
