@@ -53,7 +53,7 @@ class Settings(BaseSettings):
     recipe: str = Field("static-refit", description="Recipe of the model to train: a name under gnn/recipes or a TOML file.")
     rerank: bool = Field(True, description="Rerank the first answers of a hybrid search, where the model has a reranker.")
     gate_metric: Literal["R@100", "R@200", "R@500", "MAP", "MRP", "nDCG@10"] = Field(
-        "R@100", description="Measure on questions it has not learnt from that a retrained model may not lose."
+        "R@100", description="Measure that a retrained model may not lose, on questions that it has not learnt from."
     )
     gate_significance: float = Field(0.05, gt=0, lt=1, description="Probability, one-sided, below which a loss counts.")
     bm25_k1: float = Field(1.2, gt=0, description="BM25 over articles: saturation of the term frequency (k1).")

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from gnn.recipe import Recipe
 from gnn.training.scope import LEAST, confidences, development_questions, evidence_of, learn_scope, unlearnt
 from gnn.versions.files import load_model
-from gnn.versions.identity import RecipeSplit, model_ids
 from gnn.workspace import Workspace
 from schema.errors import MissingExtra, NotReady
 from search.questions import TITLE, WITH_DESCRIPTION, of_split
@@ -71,12 +70,11 @@ def measure_scope(workspace: Workspace, recipe: Recipe) -> Iterator[ScopeFigures
     Raises:
         NotReady: a version has not been trained, or there are too few questions with or without an answer.
     """
-    ids = model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))
     for split in recipe.splits:
         inside, outside = development_questions(workspace, split)
         if min(len(inside), len(outside)) < LEAST:
             raise NotReady(f"fewer than {LEAST} development questions with an answer, or without: run `lexgraph ingest`")
-        model = load_model(workspace.home, ids[RecipeSplit(recipe.name, split)], workspace.corpus, workspace.threads)
+        model = load_model(workspace.home, workspace.version_id(recipe, split), workspace.corpus, workspace.threads)
         retriever = Retriever(workspace.index, model, max_query_characters=1 << 20)
         scope = model.scope or learn_scope(unlearnt(workspace, recipe, split), inside, outside, progress=workspace.progress)
         parts = [of_split(questions, split, "test") for questions in (workspace.questions, workspace.outside)]

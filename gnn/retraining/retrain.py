@@ -12,7 +12,6 @@ from gnn.retraining.record import RunRecord
 from gnn.training.train import train_serving_version
 from gnn.versions.active import REPLACED, active_id, model_rows, register, served_model
 from gnn.versions.files import recipe_of
-from gnn.versions.identity import serving_id
 from gnn.versions.serving import make_ready_in
 from gnn.versions.shared_folder import fetch_model, share_model
 from gnn.workspace import Workspace
@@ -67,7 +66,7 @@ def retrain(workspace: Workspace, recipe: Recipe, gate: Gate = Gate()) -> RunRep
         StorageFull, ServerUnavailable: the run is recorded as failed, where that is still possible.
     """
     began = datetime.now(UTC)
-    id = serving_id(recipe, workspace.index.key, workspace.learnt_from(recipe))
+    id = workspace.version_id(recipe, recipe.splits[0])
     active = active_id(workspace.graph)
     unchanged = _reason_to_rest(workspace.graph, id, active)
     if unchanged:

@@ -97,11 +97,12 @@ def train_serving_version(workspace: Workspace, recipe: Recipe) -> list[str]:
     _check_serves(recipe)
     check_questions(recipe, workspace.questions, recipe.splits[:1])
     trainer, split = Trainer(workspace, alone()), recipe.splits[0]
-    ids = {one.name: workspace.version_id(one, split) for one in (recipe.chooser, recipe)}
-    for name, id in ids.items():
-        trainer.make(recipe.other(name), split, id)
-    complete_scope(workspace, recipe, ids[recipe.name])
-    return list(ids.values())
+    recipes = (recipe.chooser, recipe) if recipe.training.refit else (recipe,)
+    ids = [workspace.version_id(one, split) for one in recipes]
+    for one, id in zip(recipes, ids, strict=True):
+        trainer.make(one, split, id)
+    complete_scope(workspace, recipe, ids[-1])
+    return ids
 
 
 def _check_serves(recipe: Recipe) -> None:

@@ -37,8 +37,3 @@ def model_ids(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> 
         made_from += [chosen.other(one).key() for one in named if one]
         ids[RecipeSplit(name, split)] = f"{name}-{split}-{chosen.key(*made_from)}"
     return ids
-
-
-def serving_id(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> str:
-    """Return the identifier of the version that serves: of the recipe itself, on its first split."""
-    return model_ids(recipe, index_key, questions)[RecipeSplit(recipe.name, recipe.splits[0])]
