@@ -42,6 +42,7 @@ _EXPRESSIONS = (
     _everyday(r"virer", "licencier", _OF_MONEY),
     _everyday(r"virée?", "licencié", _OF_MONEY),
     _everyday(r"heures\s+sup", "heures supplémentaires"),
+    _everyday(r"congés?\s+(?:de\s+)?maladie", "arrêt maladie"),
     _everyday(r"proprio", "propriétaire"),
     _everyday(r"toubib", "médecin"),
     _everyday(r"sécu", "sécurité sociale"),

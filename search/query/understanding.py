@@ -11,6 +11,7 @@ import numpy as np
 from schema.errors import NotFound
 from schema.filter import Filter
 from search.corpus.corpus import Corpus, Mask
+from search.query.acronyms import written_out
 from search.query.act_names import ActNames, nearest_said, resolve_value
 from search.query.article_numbers import ArticleNumbers
 from search.query.citation import ANY_ACT, Cited, cited_in
@@ -225,16 +226,18 @@ class Understanding:
         """Return the words to rank by, and the query as it is meant where that is not as it stands."""
         ranked, meant = list(query), list(query)
         free = list(self._free(query, cited))
+        acronyms = {start: self._acronym(query[start:end], query) for start, end in free}
         # A query in English is not misspelt French.
-        is_foreign = any(self.speller.is_foreign(query[start:end]) for start, end in free)
+        is_foreign = any(self.speller.is_foreign(query[start:end]) for start, end in free if not acronyms[start])
         for start, end in free:
             word = query[start:end]
-            correction = None if is_foreign or _is_name(query, start, end) else self.speller.correction(word)
-            title = self._abbreviated(word)
-            # Beside other words an act's title would be what most articles of that act are found by.
-            instead = (
-                (title if len(free) == 1 else "") if title else ("" if self.speller.is_foreign(word) else correction or word)
-            )
+            acronym = acronyms[start]
+            is_spelt = is_foreign or _is_name(query, start, end)
+            correction = acronym or (None if is_spelt else self.speller.correction(word))
+            title = "" if acronym else self._abbreviated(word)
+            instead = correction or ("" if self.speller.is_foreign(word) else word)
+            if title:  # beside other words it would be what most articles of that act are found by
+                instead = title if len(free) == 1 else ""
             noun = noun_of(instead, self._languages)
             if noun and self.speller.is_known(noun):  # "démissionner": the law says "démission"
                 instead = f"{instead} {noun}"
@@ -248,6 +251,9 @@ class Understanding:
         if asked_of != words and query_tokens(asked_of, self._languages):
             words = asked_of
         return " ".join(words.split()).strip(" ,;?"), corrected if corrected != query else None
+
+    def _acronym(self, word: str, query: str) -> str:
+        return written_out(word, query, self._languages, self.speller.is_known)
 
     @staticmethod
     def _free(query: str, cited: Sequence[Cited]) -> Iterator[tuple[int, int]]:

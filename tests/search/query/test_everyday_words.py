@@ -18,6 +18,7 @@ def known(word: str) -> bool:
         ("accident en allant au boulot", "accident de trajet"),
         ("accident sur le chemin du travail", "accident de trajet"),
         ("virer un salarié", "licencier un salarié"),
+        ("licencié en congé maladie", "licencié en arrêt maladie"),
         ("remboursement de la sécu", "remboursement de la sécurité sociale"),
     ],
 )

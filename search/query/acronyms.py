@@ -1,0 +1,132 @@
+"""Acronyms that people write and the law does not: "cdd" for its "contrat à durée déterminée".
+
+A word that the law does not have finds nothing by itself, and is near to whatever its letters are near to.
+"""
+
+from collections.abc import Callable, Sequence
+
+from search.text.analysis import query_tokens
+from search.text.vocabulary import WORD, words_of
+
+_LANGUAGE = "fr"
+_WRITTEN_OUT = {
+    "aah": "allocation aux adultes handicapés",
+    "aeeh": "allocation d'éducation de l'enfant handicapé",
+    "ajpa": "allocation journalière du proche aidant",
+    "ajpp": "allocation journalière de présence parentale",
+    "ald": "affection de longue durée",
+    "ani": "accord national interprofessionnel",
+    "aoc": "appellation d'origine contrôlée",
+    "aop": "appellation d'origine protégée",
+    "apa": "allocation personnalisée d'autonomie",
+    "apl": "aide personnalisée au logement",
+    "ARE": "allocation d'assurance chômage",
+    "asf": "allocation de soutien familial",
+    "asi": "allocation supplémentaire d'invalidité",
+    "aspa": "allocation de solidarité aux personnes âgées",
+    "ASS": "allocation de solidarité spécifique",
+    "AT": "accident du travail",
+    "avpf": "assurance vieillesse des parents au foyer",
+    "bdese": "base de données économiques, sociales et environnementales",
+    "bic": "bénéfices industriels et commerciaux",
+    "bnc": "bénéfices non commerciaux",
+    "bts": "brevet de technicien supérieur",
+    "cada": "commission d'accès aux documents administratifs",
+    "CAE": "contrat d'accompagnement dans l'emploi",
+    "caf": "caisse d'allocations familiales",
+    "carsat": "caisse d'assurance retraite et de la santé au travail",
+    "ccn": "convention collective nationale",
+    "cdaph": "commission des droits et de l'autonomie des personnes handicapées",
+    "cdd": "contrat à durée déterminée",
+    "cdi": "contrat à durée indéterminée",
+    "CEP": "conseil en évolution professionnelle",
+    "CET": "compte épargne-temps",
+    "cfa": "centre de formation d'apprentis",
+    "chsct": "comité d'hygiène, de sécurité et des conditions de travail",
+    "cmg": "complément de libre choix du mode de garde",
+    "cnav": "caisse nationale d'assurance vieillesse",
+    "cpam": "caisse primaire d'assurance maladie",
+    "cpf": "compte personnel de formation",
+    "cph": "conseil de prud'hommes",
+    "crds": "contribution pour le remboursement de la dette sociale",
+    "cse": "comité social et économique",
+    "csg": "contribution sociale généralisée",
+    "csp": "contrat de sécurisation professionnelle",
+    "css": "protection complémentaire en matière de santé",
+    "cui": "contrat unique d'insertion",
+    "dja": "dotation jeunes agriculteurs",
+    "dmp": "dossier médical partagé",
+    "dpae": "déclaration préalable à l'embauche",
+    "dreets": "direction régionale de l'économie, de l'emploi, du travail et des solidarités",
+    "dsn": "déclaration sociale nominative",
+    "duer": "document unique d'évaluation des risques",
+    "duerp": "document unique d'évaluation des risques professionnels",
+    "earl": "exploitation agricole à responsabilité limitée",
+    "ehpad": "établissement d'hébergement pour personnes âgées dépendantes",
+    "eirl": "entrepreneur individuel à responsabilité limitée",
+    "esat": "établissements et services d'aide par le travail",
+    "ess": "économie sociale et solidaire",
+    "gaec": "groupement agricole d'exploitation en commun",
+    "gpec": "gestion prévisionnelle des emplois et des compétences",
+    "iae": "insertion par l'activité économique",
+    "igp": "indication géographique protégée",
+    "ijss": "indemnités journalières",
+    "ivg": "interruption volontaire de grossesse",
+    "lrar": "lettre recommandée avec avis de réception",
+    "mdph": "maison départementale des personnes handicapées",
+    "MP": "maladie professionnelle",
+    "msa": "mutualité sociale agricole",
+    "mva": "majoration pour la vie autonome",
+    "nao": "négociation obligatoire",
+    "oeth": "obligation d'emploi des travailleurs handicapés",
+    "onf": "office national des forêts",
+    "opco": "opérateur de compétences",
+    "pac": "politique agricole commune",
+    "pacs": "pacte civil de solidarité",
+    "paje": "prestation d'accueil du jeune enfant",
+    "pch": "prestation de compensation du handicap",
+    "pee": "plan d'épargne d'entreprise",
+    "perco": "plan d'épargne pour la retraite collectif",
+    "pereco": "plan d'épargne retraite d'entreprise collectif",
+    "pme": "petites et moyennes entreprises",
+    "pmi": "protection maternelle et infantile",
+    "ppae": "projet personnalisé d'accès à l'emploi",
+    "pse": "plan de sauvegarde de l'emploi",
+    "ptp": "projet de transition professionnelle",
+    "puma": "protection universelle maladie",
+    "rqth": "reconnaissance de la qualité de travailleur handicapé",
+    "rsa": "revenu de solidarité active",
+    "rtt": "réduction du temps de travail",
+    "safer": "société d'aménagement foncier et d'établissement rural",
+    "smic": "salaire minimum de croissance",
+    "tns": "travailleurs non salariés",
+    "tva": "taxe sur la valeur ajoutée",
+    "urssaf": "union de recouvrement des cotisations de sécurité sociale et d'allocations familiales",
+    "vae": "validation des acquis de l'expérience",
+}
+"""In small letters, whatever letters it is written in; in capitals, in capitals alone: in small ones it is another word."""
+_SHORT = 15
+"""Most words of a query whose acronyms are written out. Over development questions of both splits, titles with an acronym gain 16
+and 3 points of R@100, 23 and 2 of MAP. With descriptions, which say what is meant anyway, it is 0 and -12, +1 and -2."""
+
+
+def written_out(word: str, query: str, languages: Sequence[str], is_known: Callable[[str], bool]) -> str:
+    """Return what an acronym of a query stands for; itself, where the query says that too; "" of other words and in a long query.
+
+    Args:
+        languages: of the law.
+        is_known: tells the words that the law has; all that an acronym stands for must be among them.
+
+    >>> written_out("CDD", "rompre un CDD", ("fr",), lambda word: True)
+    'contrat à durée déterminée'
+    >>> written_out("cet", "cet article", ("fr",), lambda word: True)
+    ''
+    """
+    if len(WORD.findall(query)) > _SHORT:
+        return ""
+    shouted = query.isupper() and query.strip() != word
+    meant = _WRITTEN_OUT.get(word.lower()) or ("" if shouted else _WRITTEN_OUT.get(word, ""))
+    if not meant or _LANGUAGE not in languages or not all(is_known(one) for one in words_of([meant]) if len(one) > 2):
+        return ""
+    said_too = set(query_tokens(meant, languages)) <= set(query_tokens(query, languages))
+    return word if said_too else meant
