@@ -19,7 +19,7 @@ from schema.errors import BadSetting
 
 BODY_FILE = "body.json"
 _MASK = "<mask>"
-_LETTERS = 24
+LETTERS = 24
 """Letters of a text that are split for each word piece that is wanted: no piece of a language is so long on average."""
 Pieces = list[int]
 
@@ -74,8 +74,12 @@ class Body:
         """Return the word pieces of texts without marks, the prefix of their kind before them; at most ``limit`` of each."""
         limit = limit or self.positions
         before = self.prefix.get(kind, "")
-        encoded = self.tokenizer.encode_batch([before + text[: _LETTERS * limit] for text in texts], add_special_tokens=False)
+        encoded = self.tokenizer.encode_batch([before + text[: LETTERS * limit] for text in texts], add_special_tokens=False)
         return [encoding.ids[:limit] for encoding in encoded]
+
+    def length_of_prefix(self, kind: str) -> int:
+        """Return how many word pieces stand before those of a text of a kind."""
+        return len(self.tokenizer.encode(self.prefix.get(kind, "").strip(), add_special_tokens=False).ids)
 
     def one(self, pieces: Pieces, limit: int) -> Pieces:
         """Return a text between its marks, cut to ``limit`` pieces with them."""

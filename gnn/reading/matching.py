@@ -13,14 +13,12 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 from gnn.encoders.static import StaticEncoder
-from gnn.fine_tuning.body import Body
+from gnn.fine_tuning.body import LETTERS, Body, Pieces
 from gnn.fine_tuning.loop import device_of_training
 from gnn.options import ReadingOptions
 from gnn.reading.passages import ReadableLaw
 from search.arrays import Positions
 
-_LETTERS = 24
-"""Letters of an article that are split for each word piece that is wanted."""
 _KEPT = 1 << 15
 """Articles whose word pieces are kept at hand."""
 _AT_ONCE = 256
@@ -110,7 +108,7 @@ class StaticVectors:
         return matches_of(self.vectors[pieces[kept]], torch.from_numpy(weights[kept].astype(np.float32)), articles)
 
     def _pieces(self, position: int) -> npt.NDArray[np.int64]:
-        text = self.law.passage(position)[: _LETTERS * self.options.pieces]
+        text = self.law.passage(position)[: LETTERS * self.options.pieces]
         return np.array(self.encoder.pieces.of_text(text)[: self.options.pieces], np.int64)
 
 
@@ -118,7 +116,7 @@ class ContextualVectors:
     """The last states of a frozen transformer: a piece's vector depends on what stands around it.
 
     Each article is read by itself, and once: read beside others, its last bits would depend on them, and a training that goes on
-    from its checkpoint would end otherwise.
+    from its checkpoint would end otherwise. Of a longer query the first pieces are read.
 
     Attributes:
         idf: float32[v], of the body's pieces over the law.
@@ -133,25 +131,33 @@ class ContextualVectors:
 
     def matches(self, query: str, positions: Positions) -> Matches:
         """Return the matches of a query with articles."""
-        (own,) = self.body.pieces([self.law.reduced(query)], "query", self.options.query_pieces)
+        (own,) = self._pieces([self.law.reduced(query)], "query", self.options.query_pieces)
         articles = [self._of_article(position).float() for position in positions.tolist()]
-        return matches_of(self._states(own), self.idf[own], articles)
+        return matches_of(self._states(own, "query"), self.idf[self._without_prefix(own, "query")], articles)
 
     def _article(self, position: int) -> Tensor:
-        (pieces,) = self.body.pieces([self.law.passage(position)], "passage", self.options.pieces)
-        return self._states(pieces).half()
+        (pieces,) = self._pieces([self.law.passage(position)], "passage", self.options.pieces)
+        return self._states(pieces, "passage").half()
+
+    def _pieces(self, texts: Sequence[str], kind: str, most: int) -> list[Pieces]:
+        """Return the word pieces of texts, at most so many and their prefix, or what the body reads."""
+        return self.body.pieces(texts, kind, min(most + self.body.length_of_prefix(kind), self.body.positions - 2))
+
+    def _without_prefix(self, pieces: Pieces, kind: str) -> Pieces:
+        return pieces[self.body.length_of_prefix(kind) :]
 
     @torch.no_grad()
-    def _states(self, text: list[int]) -> Tensor:
-        """Return float32[t, hidden] of a text, its marks left out."""
-        tokens = self.body.batch([self.body.one(text, len(text) + 2)])
-        return self.body.states(tokens.to(self.device))[0, 1 : 1 + len(text)].cpu()
+    def _states(self, pieces: Pieces, kind: str) -> Tensor:
+        """Return float32[t, hidden] of a text, its marks and its prefix left out."""
+        tokens = self.body.batch([self.body.one(pieces, len(pieces) + 2)])
+        states = self.body.states(tokens.to(self.device))[0, 1 : 1 + len(pieces)]
+        return states[self.body.length_of_prefix(kind) :].cpu()
 
     def _inverse_frequencies(self) -> Tensor:
         n = len(self.law.corpus.articles)
         articles = torch.zeros(self.body.tokenizer.get_vocab_size())
         for start in range(0, n, _AT_ONCE):
             passages = [self.law.passage(position) for position in range(start, min(start + _AT_ONCE, n))]
-            for pieces in self.body.pieces(passages, "passage", self.options.pieces):
-                articles[sorted(set(pieces))] += 1
+            for pieces in self._pieces(passages, "passage", self.options.pieces):
+                articles[sorted(set(self._without_prefix(pieces, "passage")))] += 1
         return torch.log((1 + n) / (1 + articles)) + 1

