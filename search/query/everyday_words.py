@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from search.text.vocabulary import words_of
 
 _LANGUAGE = "fr"
-_AT_SEA = r"navires?|bateaux?|bords?|équipages?|marins?|maritimes?|pêch|pilot"
-_OF_MONEY = r"argent|comptes?|sommes?|sous|salaires?|euros?|banques?|bancaires?"
-"""Beginnings of words beside which a word is meant as the law means it: a master of a ship, a transfer of money."""
+_AT_SEA = r"navires?|bateaux?|bord|équipages?|marins?|maritimes?|pêche\w*|pêcheurs?|pilot\w*"
+_MONEY = r"(?:argent|comptes?|sommes?|salaires?|euros?|banques?|bancaires?)"
+_OF_MONEY = rf"vir(?:er|ée?s?)\s+(?:\S+\s+){{0,2}}{_MONEY}|{_MONEY}\s+(?:\S+\s+){{0,2}}virée?s?"
+"""Beside these a word is meant as the law means it: a master of a ship, a transfer of money."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,8 @@ class _Everyday:
 
 
 def _everyday(said: str, meant: str, unless: str = "") -> _Everyday:
-    return _Everyday(
-        re.compile(rf"\b(?:{said})\b", re.IGNORECASE), meant, re.compile(rf"\b(?:{unless})", re.IGNORECASE) if unless else None
-    )
+    words, others = (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE) for pattern in (said, unless))
+    return _Everyday(words, meant, others if unless else None)
 
 
 _EXPRESSIONS = (
@@ -36,21 +36,29 @@ _EXPRESSIONS = (
         r"sur\s+le\s+chemin\s+(?:du|de\s+mon))\s+(?:travail|boulot|taf)",
         "de trajet",
     ),
+    _everyday(r"le\s+patron", "l'employeur", _AT_SEA),
+    _everyday(r"du\s+patron", "de l'employeur", _AT_SEA),
+    _everyday(r"au\s+patron", "à l'employeur", _AT_SEA),
     _everyday(r"patron", "employeur", _AT_SEA),
     _everyday(r"patrons", "employeurs", _AT_SEA),
-    _everyday(r"(?:boulot|taf)", "travail"),
+    _everyday(r"(?:boulots?|tafs?)", "travail"),
     _everyday(r"virer", "licencier", _OF_MONEY),
-    _everyday(r"virée?", "licencié", _OF_MONEY),
-    _everyday(r"heures\s+sup", "heures supplémentaires"),
-    _everyday(r"congés?\s+(?:de\s+)?maladie", "arrêt maladie"),
-    _everyday(r"proprio", "propriétaire"),
-    _everyday(r"toubib", "médecin"),
-    _everyday(r"sécu", "sécurité sociale"),
+    _everyday(r"virée?s?", "licencié", _OF_MONEY),
+    _everyday(r"heures?\s+supp?s?", "heures supplémentaires"),
+    _everyday(r"cong[ée]s?\s+maladies?", "arrêt de travail pour maladie"),
+    _everyday(r"proprios?", "propriétaire"),
+    _everyday(r"toubibs?", "médecin"),
+    _everyday(r"s[ée]cu", "sécurité sociale"),
 )
 
 
+def is_everyday(word: str, languages: Sequence[str]) -> bool:
+    """Return whether a word is an everyday one, and no misspelt word of the law."""
+    return _LANGUAGE in languages and any(one.said.fullmatch(word) for one in _EXPRESSIONS)
+
+
 def in_law(query: str, languages: Sequence[str], is_known: Callable[[str], bool]) -> str:
-    """Return a query with its everyday expressions in the words of the law; one that is nothing else stays as it is.
+    """Return a query with its everyday expressions in the words of the law; what may be meant as the law means it stays.
 
     Args:
         languages: of the law.
@@ -65,7 +73,7 @@ def in_law(query: str, languages: Sequence[str], is_known: Callable[[str], bool]
         return query
     meant = query
     for one in _EXPRESSIONS:
-        if one.said.fullmatch(query.strip()) or (one.unless and one.unless.search(query)):
+        if one.unless and (one.said.fullmatch(query.strip()) or one.unless.search(query)):
             continue
         if one.said.search(meant) and all(is_known(word) for word in words_of([one.meant]) if len(word) > 2):
             meant = one.said.sub(one.meant, meant)

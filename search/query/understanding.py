@@ -11,11 +11,11 @@ import numpy as np
 from schema.errors import NotFound
 from schema.filter import Filter
 from search.corpus.corpus import Corpus, Mask
-from search.query.acronyms import written_out
+from search.query.acronyms import without_dots, written_out
 from search.query.act_names import ActNames, nearest_said, resolve_value
 from search.query.article_numbers import ArticleNumbers
 from search.query.citation import ANY_ACT, Cited, cited_in
-from search.query.everyday_words import in_law
+from search.query.everyday_words import in_law, is_everyday
 from search.query.spelling import Speller
 from search.query.word_families import noun_of
 from search.text.analysis import query_tokens
@@ -149,6 +149,7 @@ class Understanding:
             only: the filter, by identifiers: its act is that of numbers for which the query names none.
             mask: bool[n], the articles that pass it; others are not named.
         """
+        query = without_dots(query)
         cited = cited_in(query, self.names, self._jurisdiction) if any(c.isdigit() for c in query) or "artie" in query else []
         named: dict[int, None] = {}
         missing: list[Missing] = []
@@ -232,7 +233,7 @@ class Understanding:
         for start, end in free:
             word = query[start:end]
             acronym = acronyms[start]
-            is_spelt = is_foreign or _is_name(query, start, end)
+            is_spelt = is_foreign or _is_name(query, start, end) or is_everyday(word, self._languages)
             correction = acronym or (None if is_spelt else self.speller.correction(word))
             title = "" if acronym else self._abbreviated(word)
             instead = correction or ("" if self.speller.is_foreign(word) else word)

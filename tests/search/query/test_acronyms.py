@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from search.query.acronyms import written_out
+from search.query.acronyms import without_dots, written_out
 from search.query.understanding import Understanding
 from search.retrieval import Retriever
 from search.text.vocabulary import words_of
@@ -21,7 +21,10 @@ def known(word: str) -> bool:
         ("CDD", "RUPTURE DU CDD", "contrat à durée déterminée"),
         ("Smic", "montant du Smic", "salaire minimum de croissance"),
         ("ARE", "toucher l'ARE", "allocation d'assurance chômage"),
-        ("ARE", "ARE", "allocation d'assurance chômage"),
+        ("ARE", "ARE ?", "allocation d'assurance chômage"),
+        ("AT", "AT/MP", "accident du travail"),
+        ("CDDs", "les CDDs", "contrat à durée déterminée"),
+        ("CDD", "un contrat CDD", "à durée déterminée"),
         ("CDD", "contrats à durée déterminée (CDD)", "CDD"),  # which the query says, too
     ],
 )
@@ -35,12 +38,17 @@ def test_an_acronym_is_written_out(word: str, query: str, meant: str) -> None:
         ("cet", "cet article"),
         ("CET", "DANS CET ARTICLE"),
         ("are", "how are you"),
+        ("safer", "safer workplace"),
         ("contrat", "rompre un contrat"),
         ("CDD", "un CDD " + "et bien d'autres mots " * 4),
     ],
 )
 def test_other_words_and_those_of_a_long_query_stay(word: str, query: str) -> None:
     assert written_out(word, query, ("fr",), known) == ""
+
+
+def test_dots_of_acronyms_alone_are_left_out() -> None:
+    assert without_dots("C.D.D. et r.s.a, art. L.122-3, M. X.Y. et p.ex.") == "CDD et rsa, art. L.122-3, M. X.Y. et p.ex."
 
 
 def test_what_the_law_does_not_have_is_not_written_out() -> None:

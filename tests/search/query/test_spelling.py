@@ -130,3 +130,10 @@ def test_everyday_words_are_ranked_by_as_the_law_has_them_and_it_says_so(underst
     assert understood.words.startswith("mon employeur ne me paie pas")
     assert understood.notes() == ["Showing results for “mon employeur ne me paie pas (L1152-1)”."]
     assert len(understood.named) == 1
+
+
+def test_everyday_words_are_not_taken_for_misspelt_ones(retriever: Retriever) -> None:
+    index = retriever.index
+    law = replace(index.vocabulary, words=words_of(["propres propriétaire expulsé par le boutons travail"] * 20))
+    understanding = Understanding(index.corpus, law, ("fr",))
+    assert understanding.understand("expulsé par le proprio").words == "expulsé par le propriétaire"
