@@ -126,6 +126,7 @@ class ContextualVectors:
         self.body, self.law, self.options, self.device = body, law, options, device_of_training()
         body.model.requires_grad_(False)
         body.model.eval().to(self.device)
+        self._prefix = {kind: body.length_of_prefix(kind) for kind in ("query", "passage")}
         self.idf = self._inverse_frequencies()
         self._of_article = lru_cache(_STATES_KEPT)(self._article)
 
@@ -133,7 +134,7 @@ class ContextualVectors:
         """Return the matches of a query with articles."""
         (own,) = self._pieces([self.law.reduced(query)], "query", self.options.query_pieces)
         articles = [self._of_article(position).float() for position in positions.tolist()]
-        return matches_of(self._states(own, "query"), self.idf[self._without_prefix(own, "query")], articles)
+        return matches_of(self._states(own, "query"), self.idf[own[self._prefix["query"] :]], articles)
 
     def _article(self, position: int) -> Tensor:
         (pieces,) = self._pieces([self.law.passage(position)], "passage", self.options.pieces)
@@ -141,17 +142,14 @@ class ContextualVectors:
 
     def _pieces(self, texts: Sequence[str], kind: str, most: int) -> list[Pieces]:
         """Return the word pieces of texts, at most so many and their prefix, or what the body reads."""
-        return self.body.pieces(texts, kind, min(most + self.body.length_of_prefix(kind), self.body.positions - 2))
-
-    def _without_prefix(self, pieces: Pieces, kind: str) -> Pieces:
-        return pieces[self.body.length_of_prefix(kind) :]
+        return self.body.pieces(texts, kind, min(most + self._prefix[kind], self.body.positions - 2))
 
     @torch.no_grad()
     def _states(self, pieces: Pieces, kind: str) -> Tensor:
         """Return float32[t, hidden] of a text, its marks and its prefix left out."""
         tokens = self.body.batch([self.body.one(pieces, len(pieces) + 2)])
         states = self.body.states(tokens.to(self.device))[0, 1 : 1 + len(pieces)]
-        return states[self.body.length_of_prefix(kind) :].cpu()
+        return states[self._prefix[kind] :].cpu()
 
     def _inverse_frequencies(self) -> Tensor:
         n = len(self.law.corpus.articles)
@@ -159,5 +157,5 @@ class ContextualVectors:
         for start in range(0, n, _AT_ONCE):
             passages = [self.law.passage(position) for position in range(start, min(start + _AT_ONCE, n))]
             for pieces in self._pieces(passages, "passage", self.options.pieces):
-                articles[sorted(set(self._without_prefix(pieces, "passage")))] += 1
+                articles[sorted(set(pieces[self._prefix["passage"] :]))] += 1
         return torch.log((1 + n) / (1 + articles)) + 1

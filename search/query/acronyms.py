@@ -6,8 +6,8 @@ A word that the law does not have finds nothing by itself, and is near to whatev
 import re
 from collections.abc import Callable, Sequence
 
+from search.query.everyday_words import law_says
 from search.text.analysis import query_tokens
-from search.text.vocabulary import WORD, words_of
 
 _LANGUAGE = "fr"
 _WRITTEN_OUT = {
@@ -109,44 +109,40 @@ _SHORT = 15
 and 3 points of R@100, 23 and 2 of MAP. With descriptions, which say what is meant anyway, it is 0 and -12, +1 and -2."""
 
 
-_DOTTED = re.compile(r"\b[^\W\d_](?:\.[^\W\d_])+\b\.?")
+_WORD = re.compile(r"\b(?:[^\W\d_](?:\.[^\W\d_])+\.?|[^\W\d_]{2,})(?!\w)")
+"""A word, or letters with dots between them; what has a digit is neither."""
 
 
-def without_dots(query: str) -> str:
-    """Return a query with the dots of its acronyms left out; those of other words stay.
-
-    >>> without_dots("un C.D.D. au sens de l'art. L.1242-1")
-    "un CDD au sens de l'art. L.1242-1"
-    """
-    return _DOTTED.sub(lambda dotted: joined if _meant(joined := dotted[0].replace(".", "")) else dotted[0], query)
-
-
-def written_out(word: str, query: str, languages: Sequence[str], is_known: Callable[[str], bool]) -> str:
-    """Return what an acronym of a query stands for; itself, where the query says that too; "" of other words and in a long query.
+def written_out(query: str, languages: Sequence[str], is_known: Callable[[str], bool]) -> str:
+    """Return a short query with its acronyms in the words of the law; where it says these too, they stay.
 
     Args:
         languages: of the law.
         is_known: tells the words that the law has; all that an acronym stands for must be among them.
 
-    >>> written_out("CDD", "rompre un CDD", ("fr",), lambda word: True)
-    'contrat à durée déterminée'
-    >>> written_out("cet", "cet article", ("fr",), lambda word: True)
-    ''
+    >>> written_out("rompre un C.D.D.", ("fr",), lambda word: True)
+    'rompre un contrat à durée déterminée'
+    >>> written_out("cet article", ("fr",), lambda word: True)
+    'cet article'
     """
-    words = WORD.findall(query)
-    shouted = query.isupper() and not all(map(_meant, words))
-    meant = _meant(word.lower() if shouted else word)
-    if not meant or len(words) > _SHORT or _LANGUAGE not in languages:
-        return ""
-    if not all(is_known(one) for one in words_of([meant]) if len(one) > 2):
-        return ""
-    if set(query_tokens(meant, languages)) <= set(query_tokens(query, languages)):
-        return word
-    head, rest = meant.split(" ", 1)
-    return rest if re.search(rf"\b{head}\s+{word}\b", query, re.IGNORECASE) else meant
+    words = _WORD.findall(query)
+    if _LANGUAGE not in languages or len(words) > _SHORT:
+        return query
+    said = set(query_tokens(query, languages))
+    is_shouted = query.isupper() and not all(map(_meaning, words))
+
+    def instead(found: re.Match[str]) -> str:
+        meaning = _meaning(found[0].lower() if is_shouted else found[0])
+        if not meaning or set(query_tokens(meaning, languages)) <= said or not law_says(meaning, is_known):
+            return found[0]
+        head, rest = meaning.split(" ", 1)
+        return rest if re.search(rf"\b{head}\s+$", query[: found.start()], re.IGNORECASE) else meaning
+
+    return _WORD.sub(instead, query)
 
 
-def _meant(word: str) -> str:
-    """Return what a word stands for, also in the plural; "" of another word."""
+def _meaning(word: str) -> str:
+    """Return what a word stands for, also in the plural and with dots; "" of another word."""
+    word = word.replace(".", "")
     forms = (word, word.lower(), word.removesuffix("s"), word.lower().removesuffix("s"))
     return next((_WRITTEN_OUT[form] for form in forms if form in _WRITTEN_OUT), "")

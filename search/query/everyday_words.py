@@ -52,9 +52,9 @@ _EXPRESSIONS = (
 )
 
 
-def is_everyday(word: str, languages: Sequence[str]) -> bool:
-    """Return whether a word is an everyday one, and no misspelt word of the law."""
-    return _LANGUAGE in languages and any(one.said.fullmatch(word) for one in _EXPRESSIONS)
+def law_says(text: str, is_known: Callable[[str], bool]) -> bool:
+    """Return whether the law has all words of a text, the smallest apart."""
+    return all(is_known(word) for word in words_of([text]) if len(word) > 2)
 
 
 def in_law(query: str, languages: Sequence[str], is_known: Callable[[str], bool]) -> str:
@@ -75,6 +75,6 @@ def in_law(query: str, languages: Sequence[str], is_known: Callable[[str], bool]
     for one in _EXPRESSIONS:
         if one.unless and (one.said.fullmatch(query.strip()) or one.unless.search(query)):
             continue
-        if one.said.search(meant) and all(is_known(word) for word in words_of([one.meant]) if len(word) > 2):
+        if one.said.search(meant) and law_says(one.meant, is_known):
             meant = one.said.sub(one.meant, meant)
     return meant

@@ -11,11 +11,11 @@ import numpy as np
 from schema.errors import NotFound
 from schema.filter import Filter
 from search.corpus.corpus import Corpus, Mask
-from search.query.acronyms import without_dots, written_out
+from search.query.acronyms import written_out
 from search.query.act_names import ActNames, nearest_said, resolve_value
 from search.query.article_numbers import ArticleNumbers
 from search.query.citation import ANY_ACT, Cited, cited_in
-from search.query.everyday_words import in_law, is_everyday
+from search.query.everyday_words import in_law
 from search.query.spelling import Speller
 from search.query.word_families import noun_of
 from search.text.analysis import query_tokens
@@ -149,7 +149,7 @@ class Understanding:
             only: the filter, by identifiers: its act is that of numbers for which the query names none.
             mask: bool[n], the articles that pass it; others are not named.
         """
-        query = without_dots(query)
+        asked, query = query, self._in_law(query)
         cited = cited_in(query, self.names, self._jurisdiction) if any(c.isdigit() for c in query) or "artie" in query else []
         named: dict[int, None] = {}
         missing: list[Missing] = []
@@ -164,7 +164,7 @@ class Understanding:
         words, corrected = self._words(query, cited, without=cited if lacking and not named else [])
         if self._languages and not query_tokens(words, self._languages):
             words = ""  # signs and small words: vectors have a place for any text, and it would mean nothing
-        return Understood(words, corrected, tuple(named)[:MOST_NAMED], tuple(missing))
+        return Understood(words, corrected if corrected != asked else None, tuple(named)[:MOST_NAMED], tuple(missing))
 
     def meant(self, target: str) -> tuple[str, ...]:
         """Return the identifiers of what the key of a citation (`citations.find`) names; none where this law lacks it."""
@@ -223,22 +223,25 @@ class Understanding:
         number = self._corpus.articles[position][len(act) + 1 :].partition("~")[0]
         return f"{number} ({self.names.title(act)})" if with_act else number
 
-    def _words(self, query: str, cited: Sequence[Cited], without: Sequence[Cited]) -> tuple[str, str | None]:
-        """Return the words to rank by, and the query as it is meant where that is not as it stands."""
+    def _in_law(self, query: str) -> str:
+        """Return a query in the words of the law, before its own are taken for misspelt ones of that."""
+        is_known = self.speller.is_known
+        return in_law(written_out(query, self._languages, is_known), self._languages, is_known)
+
+    def _words(self, query: str, cited: Sequence[Cited], without: Sequence[Cited]) -> tuple[str, str]:
+        """Return the words to rank by, and the query as it is meant."""
         ranked, meant = list(query), list(query)
         free = list(self._free(query, cited))
-        acronyms = {start: self._acronym(query[start:end], query) for start, end in free}
         # A query in English is not misspelt French.
-        is_foreign = any(self.speller.is_foreign(query[start:end]) for start, end in free if not acronyms[start])
+        is_foreign = any(self.speller.is_foreign(query[start:end]) for start, end in free)
         for start, end in free:
             word = query[start:end]
-            acronym = acronyms[start]
-            is_spelt = is_foreign or _is_name(query, start, end) or is_everyday(word, self._languages)
-            correction = acronym or (None if is_spelt else self.speller.correction(word))
-            title = "" if acronym else self._abbreviated(word)
-            instead = correction or ("" if self.speller.is_foreign(word) else word)
-            if title:  # beside other words it would be what most articles of that act are found by
-                instead = title if len(free) == 1 else ""
+            correction = None if is_foreign or _is_name(query, start, end) else self.speller.correction(word)
+            title = self._abbreviated(word)
+            # Beside other words an act's title would be what most articles of that act are found by.
+            instead = (
+                (title if len(free) == 1 else "") if title else ("" if self.speller.is_foreign(word) else correction or word)
+            )
             noun = noun_of(instead, self._languages)
             if noun and self.speller.is_known(noun):  # "démissionner": the law says "démission"
                 instead = f"{instead} {noun}"
@@ -247,14 +250,11 @@ class Understanding:
                 meant[start:end] = [correction, *[""] * (end - start - 1)]
         for one in without:
             ranked[one.start : one.end] = [" ", *[""] * (one.end - one.start - 1)]
-        corrected, words = (in_law("".join(text), self._languages, self.speller.is_known) for text in (meant, ranked))
+        words = "".join(ranked)
         asked_of = _HOW_LONG.sub(" ", words)
         if asked_of != words and query_tokens(asked_of, self._languages):
             words = asked_of
-        return " ".join(words.split()).strip(" ,;?"), corrected if corrected != query else None
-
-    def _acronym(self, word: str, query: str) -> str:
-        return written_out(word, query, self._languages, self.speller.is_known)
+        return " ".join(words.split()).strip(" ,;?"), "".join(meant)
 
     @staticmethod
     def _free(query: str, cited: Sequence[Cited]) -> Iterator[tuple[int, int]]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from search.query.acronyms import without_dots, written_out
+from search.query.acronyms import written_out
 from search.query.understanding import Understanding
 from search.retrieval import Retriever
 from search.text.vocabulary import words_of
@@ -15,45 +15,47 @@ def known(word: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("word", "query", "meant"),
+    ("query", "meant"),
     [
-        ("cdd", "cdd", "contrat à durée déterminée"),
-        ("CDD", "RUPTURE DU CDD", "contrat à durée déterminée"),
-        ("Smic", "montant du Smic", "salaire minimum de croissance"),
-        ("ARE", "toucher l'ARE", "allocation d'assurance chômage"),
-        ("ARE", "ARE ?", "allocation d'assurance chômage"),
-        ("AT", "AT/MP", "accident du travail"),
-        ("CDDs", "les CDDs", "contrat à durée déterminée"),
-        ("CDD", "un contrat CDD", "à durée déterminée"),
-        ("CDD", "contrats à durée déterminée (CDD)", "CDD"),  # which the query says, too
+        ("cdd", "contrat à durée déterminée"),
+        ("RUPTURE DU CDD", "RUPTURE DU contrat à durée déterminée"),
+        ("montant du Smic", "montant du salaire minimum de croissance"),
+        ("toucher l'ARE", "toucher l'allocation d'assurance chômage"),
+        ("ARE ?", "allocation d'assurance chômage ?"),
+        ("AT/MP", "accident du travail/maladie professionnelle"),
+        ("les CDDs", "les contrat à durée déterminée"),
+        ("un contrat CDD", "un contrat à durée déterminée"),
+        (
+            "C.D.D. et r.s.a, art. L.122-3, M. X.Y.",
+            "contrat à durée déterminée et revenu de solidarité active, art. L.122-3, M. X.Y.",
+        ),
     ],
 )
-def test_an_acronym_is_written_out(word: str, query: str, meant: str) -> None:
-    assert written_out(word, query, ("fr",), known) == meant
+def test_acronyms_are_written_out(query: str, meant: str) -> None:
+    assert written_out(query, ("fr",), known) == meant
 
 
 @pytest.mark.parametrize(
-    ("word", "query"),
+    "query",
     [
-        ("cet", "cet article"),
-        ("CET", "DANS CET ARTICLE"),
-        ("are", "how are you"),
-        ("safer", "safer workplace"),
-        ("contrat", "rompre un contrat"),
-        ("CDD", "un CDD " + "et bien d'autres mots " * 4),
+        "cet article",
+        "DANS CET ARTICLE",
+        "how are you",
+        "safer workplace",
+        "rompre un contrat",
+        "CDD2 et RSA2024",
+        "contrats à durée déterminée (CDD)",  # which it says, too
+        "un CDD " + "et bien d'autres mots " * 4,
+        "",
     ],
 )
-def test_other_words_and_those_of_a_long_query_stay(word: str, query: str) -> None:
-    assert written_out(word, query, ("fr",), known) == ""
-
-
-def test_dots_of_acronyms_alone_are_left_out() -> None:
-    assert without_dots("C.D.D. et r.s.a, art. L.122-3, M. X.Y. et p.ex.") == "CDD et rsa, art. L.122-3, M. X.Y. et p.ex."
+def test_other_words_and_long_queries_stay(query: str) -> None:
+    assert written_out(query, ("fr",), known) == query
 
 
 def test_what_the_law_does_not_have_is_not_written_out() -> None:
-    assert written_out("cdd", "cdd", ("fr",), lambda word: word != "durée") == ""
-    assert written_out("cdd", "cdd", ("en",), known) == ""
+    assert written_out("un c.d.d.", ("fr",), lambda word: word != "durée") == "un c.d.d."
+    assert written_out("cdd", ("en",), known) == "cdd"
 
 
 def test_a_query_is_ranked_by_what_its_acronyms_stand_for_and_it_says_so(retriever: Retriever) -> None:
