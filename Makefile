@@ -8,10 +8,10 @@ WORKERS ?= 3
 unexport PYTHONDONTWRITEBYTECODE
 
 # Of several workers on the same cores, each would take them all for one product of matrices, and wait for them in a loop.
-test check: export OPENBLAS_NUM_THREADS = 1
-test check: export OMP_WAIT_POLICY = PASSIVE
+test quick-tests: export OPENBLAS_NUM_THREADS = 1
+test quick-tests: export OMP_WAIT_POLICY = PASSIVE
 
-.PHONY: demo test check lint servers servers-stop lock clean
+.PHONY: demo test check quick-tests lint servers servers-stop lock clean
 
 demo: $(VENV)/.train
 	$(BIN)/lexgraph demo
@@ -21,8 +21,11 @@ demo: $(VENV)/.train
 test: $(VENV)/.dev lint
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup tests/test_readme.py tests
 
-# For every commit: what needs no server and no real law.
-check: $(VENV)/.dev lint
+# For every commit: what needs no server and no real law; style and types beside the tests.
+check: $(VENV)/.dev
+	@$(MAKE) --no-print-directory --jobs 2 lint quick-tests
+
+quick-tests: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not servers and not real_law and not slow" -q
 
 lint: $(VENV)/.dev

@@ -155,6 +155,7 @@ def test_doctor_names_every_setting_and_what_is_missing(tiny_home: Path) -> None
     assert done.returncode == 1
 
 
+@pytest.mark.slow
 def test_quiet_shows_no_progress(tmp_path: Path) -> None:
     law = write_law(tmp_path / "law")
     assert run(tmp_path / "loud", "ingest", str(law)).stderr

@@ -69,6 +69,7 @@ def check_the_property(house: Path, environment: dict[str, str]) -> None:
     assert json.loads(run(house, environment, "-c", CHECK))["record"][0] == "Journal"
 
 
+@pytest.mark.slow
 def test_a_property_added_to_a_record_goes_through_the_embedded_graph(house: Path) -> None:
     check_the_property(house, {"LEXGRAPH_HOME": str(house / "home")})
 

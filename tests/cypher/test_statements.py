@@ -76,7 +76,7 @@ def used_names() -> set[str]:
 
 
 def test_every_statement_is_used() -> None:
-    unused = [name for name in {*NAMES, *FOR_SERVERS} if name not in used_names()]
+    unused = sorted({*NAMES, *FOR_SERVERS} - used_names())
     assert unused == [], f"statements that no code names: {', '.join(unused)}"
 
 

@@ -92,6 +92,7 @@ def test_the_head_of_a_ranking_is_its_first_articles_in_deviations_below_the_fir
     assert found.gaps == pytest.approx([0, 2 / np.std([1, 3, 5]), 4 / np.std([1, 3, 5])], rel=1e-5)
 
 
+@pytest.mark.slow
 def test_the_verb_trains_and_measures_in_a_home_of_its_own(folder: Path, tmp_path: Path) -> None:
     run = Lexgraph.over(tmp_path / "home")
     small = str(recipe_file(tmp_path, "small"))

@@ -135,6 +135,7 @@ def test_a_killed_adaptation_goes_on_to_the_same_transformer(
     assert len(rows) == 3
 
 
+@pytest.mark.slow
 def test_a_law_is_adapted_to_once_whatever_the_split_and_the_seed(
     own_home: Path, masking_body: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +160,7 @@ def test_a_law_is_adapted_to_once_whatever_the_split_and_the_seed(
     assert len(list((own_home / "features").glob("adapted-*"))) == 2
 
 
+@pytest.mark.slow
 def test_filling_in_gets_easier(own_home: Path, masking_body: Path) -> None:
     recipe = adapted_recipe(masking_body, steps=60, rounds=3, batch=8)
     with open_graph(own_home) as graph:

@@ -52,6 +52,7 @@ def texts_of(workspace: Workspace) -> list[str]:
     return [f"article {text}" for text in workspace.text.texts]
 
 
+@pytest.mark.slow
 def test_training_learns_which_articles_answer(own_home: Path, small_body: Path, tmp_path: Path) -> None:
     tuning = {"epochs": 40, "learning_rate": 1e-2, "batch": 7, "patience": 40, "precision": "float32"}
     recipe = bi_encoder_recipe(small_body, tuning=tuning, passage_layers=1, temperature=0.3)

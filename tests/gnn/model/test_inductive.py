@@ -118,6 +118,7 @@ def new_act_is_found(run: Lexgraph, folder: Path) -> None:
         assert found.keys() - {id} == before.keys()
 
 
+@pytest.mark.slow
 def test_a_new_act_is_found_by_its_vector_in_a_live_service(tmp_path: Path) -> None:
     new_act_is_found(Lexgraph.over(tmp_path / "home", reload_s="0.1"), tmp_path)
 

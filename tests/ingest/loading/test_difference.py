@@ -118,6 +118,7 @@ def test_a_citation_names_a_version_and_keeps_naming_it_when_its_article_goes(tm
         assert [row["target"] for row in graph.rows("outside_citations_of_acts", ids=[MILLERS_ID])] == ["LEGIARTI000000000101"]
 
 
+@pytest.mark.slow
 def test_a_version_that_passes_to_another_article_takes_its_citations_along(tmp_path: Path) -> None:
     def release(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[Json, Json]:
         cited = code(
