@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from gnn.options import EncoderOptions
+from schema.errors import BadSetting
 from search.arrays import Matrix, unit
 from search.text.analysis import query_tokens
 
@@ -80,10 +81,17 @@ def fit_lsa(documents: Sequence[list[str]], languages: tuple[str, ...], options:
     """Fit the encoder to analysed articles; return it and their embeddings, float32[n, d].
 
     d is the recipe's, or less where the articles have fewer words.
+
+    Raises:
+        BadSetting: there are not two articles, or not two words, that could be told apart.
     """
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 
+    words = {word for document in documents for word in document}
+    if len(documents) < 2 or len(words) < 2:
+        found = f"the law has {len(documents):,} and {len(words):,}"
+        raise BadSetting(f"encoder 'lsa' needs two articles and two words to tell articles apart: {found}")
     vectorizer = TfidfVectorizer(
         analyzer=_as_it_is,  # pyright: ignore[reportArgumentType]  # a callable is documented
         sublinear_tf=True,

@@ -15,13 +15,14 @@ from gnn.training.train import Trainer
 from gnn.versions.files import NewVersion
 from gnn.workspace import Workspace
 from ingest.sources import ingest
+from schema.errors import BadSetting
 from search.corpus.read import read_corpus
 from search.modes import Mode
 from search.retrieval import Retriever
 from search.text.index import build_text_index
 from search.text.options import Bm25Options
 from tests.gnn.conftest import question_sheets, small_recipe, workspace_on
-from tests.support.tiny_law import BAKERS, MILLERS, article, code, section, write_law, write_sheets
+from tests.support.tiny_law import BAKERS, MILLERS, Json, article, code, section, write_law, write_sheets
 
 TEXTS = {
     1: "Le pain est fait de farine, d'eau, de sel et de levain.",
@@ -34,19 +35,21 @@ TEXTS = {
 }
 
 
-def bare_home(home: Path, *, joined: bool) -> Path:
-    """A home whose articles stand right below their code; where ``joined``, one code has a section, with one article."""
-    own = [article(serial, str(serial), text) for serial, text in TEXTS.items() if serial < 20]
-    mill = article(22, "22", TEXTS[22])
-    law = write_law(
-        home / "law", code(BAKERS, "Le pain", *own), code(MILLERS, "Le moulin", section(1, "I", mill) if joined else mill)
-    )
-    ingest(EmbeddedStore(home), law)
+def indexed(home: Path, *codes: Json) -> Path:
+    """A home with codes, the questions on the tiny law, and a text index."""
+    ingest(EmbeddedStore(home), write_law(home / "law", *codes))
     ingest(EmbeddedStore(home), write_sheets(home / "sheets", question_sheets()))
     with open_graph(home) as graph:
         corpus, text = read_corpus(graph)
     build_text_index(home, corpus, text, Bm25Options())
     return home
+
+
+def bare_home(home: Path, *, joined: bool) -> Path:
+    """A home whose articles stand right below their code; where ``joined``, one code has a section, with one article."""
+    own = [article(serial, str(serial), text) for serial, text in TEXTS.items() if serial < 20]
+    mill = article(22, "22", TEXTS[22])
+    return indexed(home, code(BAKERS, "Le pain", *own), code(MILLERS, "Le moulin", section(1, "I", mill) if joined else mill))
 
 
 @pytest.fixture(params=[False, True], ids=["no-sections", "one-section"])
@@ -90,3 +93,9 @@ def test_a_reranker_learns_over_it(bare: Workspace) -> None:
     scores = Retriever(bare.index, made.model()).rank("Qui contrôle le moulin ?").scores
     assert np.isfinite(scores).any()
     assert made.reranker is not None
+
+
+def test_a_law_of_one_article_is_a_clear_error(tmp_path: Path) -> None:
+    home = indexed(tmp_path / "home", code(BAKERS, "Le pain", article(1, "1", TEXTS[1])))
+    with open_graph(home) as graph, pytest.raises(BadSetting, match="needs two articles and two words"):
+        trained(workspace_on(home, graph), small_recipe())
