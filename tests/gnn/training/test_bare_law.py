@@ -65,6 +65,7 @@ def trained(workspace: Workspace, recipe: Recipe) -> NewVersion:
     return Trainer(workspace, alone()).version(recipe, "random", "v")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", ["gatv2", "gat", "gcn", "graphsage", "k-gnn"])
 def test_layers_over_articles_that_nothing_is_joined_to_give_numbers(bare: Workspace, layer: str) -> None:
     recipe = small_recipe(layers=2)
