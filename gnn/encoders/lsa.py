@@ -83,15 +83,11 @@ def fit_lsa(documents: Sequence[list[str]], languages: tuple[str, ...], options:
     d is the recipe's, or less where the articles have fewer words.
 
     Raises:
-        BadSetting: there are not two articles, or not two words, that could be told apart.
+        BadSetting: there are not two articles, or not two words.
     """
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    words = {word for document in documents for word in document}
-    if len(documents) < 2 or len(words) < 2:
-        found = f"the law has {len(documents):,} and {len(words):,}"
-        raise BadSetting(f"encoder 'lsa' needs two articles and two words to tell articles apart: {found}")
     vectorizer = TfidfVectorizer(
         analyzer=_as_it_is,  # pyright: ignore[reportArgumentType]  # a callable is documented
         sublinear_tf=True,
@@ -100,7 +96,12 @@ def fit_lsa(documents: Sequence[list[str]], languages: tuple[str, ...], options:
         dtype=np.float32,  # pyright: ignore[reportArgumentType]  # any float type is documented
     )
     weights = sparse.csr_matrix(vectorizer.fit_transform(documents))
-    dimensions = min(options.dimensions, *(size - 1 for size in cast(tuple[int, int], weights.shape)))
+    found, words = cast(tuple[int, int], weights.shape)
+    if min(found, words) < 2:
+        raise BadSetting(
+            f"encoder 'lsa' needs two articles and two words to tell them apart: the law has {found:,} and {words:,}"
+        )
+    dimensions = min(options.dimensions, found - 1, words - 1)
     svd = TruncatedSVD(dimensions, n_iter=options.svd_iterations, random_state=0)
     articles = unit(svd.fit_transform(weights).astype(np.float32))
     mean = articles.mean(0)

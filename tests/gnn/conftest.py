@@ -19,7 +19,7 @@ from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.read import read_corpus
 from search.text.index import TextIndex, build_text_index, open_text_index
 from search.text.options import Bm25Options
-from tests.support.tiny_law import write_law, write_sheets
+from tests.support.tiny_law import Json, write_law, write_sheets
 
 # Models are compared bit by bit, which a GPU does not promise. CUDA_VISIBLE_DEVICES=0 runs the tests on one all the same.
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
@@ -45,16 +45,20 @@ def question_sheets() -> dict[str, tuple[str, str, list[str]]]:
     return sheets
 
 
-@pytest.fixture(scope="session")
-def asked_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with the tiny law, its text index, and questions; not to be written to."""
-    home = tmp_path_factory.mktemp("asked")
-    ingest(EmbeddedStore(home), write_law(home / "law"))
+def asked_about(home: Path, *codes: Json) -> Path:
+    """A home with codes, or the tiny law without any, its text index, and the questions on the tiny law."""
+    ingest(EmbeddedStore(home), write_law(home / "law", *codes))
     ingest(EmbeddedStore(home), write_sheets(home / "sheets", question_sheets()))
     with open_graph(home) as graph:
         corpus, text = read_corpus(graph)
     build_text_index(home, corpus, text, Bm25Options())
     return home
+
+
+@pytest.fixture(scope="session")
+def asked_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the tiny law, its text index, and questions; not to be written to."""
+    return asked_about(tmp_path_factory.mktemp("asked"))
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ import pytest
 import lexgraph
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from cypher.export.dump import canonical_dump
-from cypher.graph import Graph
 from gnn.encoders.features import Features
 from gnn.evaluation.compare import compare
 from gnn.evaluation.plot import draw
@@ -28,8 +27,6 @@ from gnn.training.loop import Examples, fit
 from gnn.training.train import Trainer, train
 from gnn.versions.active import active_id, active_model
 from gnn.versions.shared_folder import model_folder
-from gnn.workspace import Workspace
-from ingest.loading.questions import read_questions
 from ingest.sources import ingest
 from schema.errors import BadSetting, NotReady
 from schema.records import Question
@@ -109,14 +106,9 @@ def test_law_without_questions_cannot_be_trained_on_and_says_so(own_home: Path, 
         _train(own_home, recipe_file)
 
 
-def _workspace(home: Path, graph: Graph) -> Workspace:
-    index = open_text_index(home, graph.rows("graph_row")[0]["corpus_sha256"], Bm25Options())
-    return Workspace(EmbeddedStore(home), graph, index, read_questions(graph, "service-public"))
-
-
 def _train(home: Path, recipe: str) -> str:
     with open_graph(home) as graph:
-        return train(_workspace(home, graph), load_recipe(recipe)).active
+        return train(workspace_on(home, graph), load_recipe(recipe)).active
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +132,7 @@ def test_a_second_training_changes_nothing(own_home: Path, recipe_file: str) -> 
 def test_the_table_has_every_system_and_hybrid_finds_what_is_relevant(own_home: Path, recipe_file: str) -> None:
     _train(own_home, recipe_file)
     with open_graph(own_home) as graph:
-        workspace = _workspace(own_home, graph)
+        workspace = workspace_on(own_home, graph)
         asked = of_split(workspace.questions, "random", "test")
         table = compare(workspace, load_recipe(recipe_file), asked, source="service-public", split="random", part="test")
     assert list(table.systems) == [
@@ -173,7 +165,7 @@ def test_the_picture_has_a_panel_for_each_split_and_the_round_numbers_of_k(
 
     _train(own_home, recipe_file)
     with open_graph(own_home) as graph:
-        workspace, recipe = _workspace(own_home, graph), load_recipe(recipe_file)
+        workspace, recipe = workspace_on(own_home, graph), load_recipe(recipe_file)
         asked = of_split(workspace.questions, "random", "test")
         first = compare(workspace, recipe, asked, source="service-public", split="random", part="test")
     saved: list[Figure] = []
