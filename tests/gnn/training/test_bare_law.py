@@ -87,6 +87,6 @@ def test_a_law_of_one_article_is_a_clear_error(tmp_path: Path) -> None:
     home = asked_about(tmp_path / "home", code(BAKERS, "Le pain", article(1, "1", TEXTS[1])))
     with (
         open_graph(home) as graph,
-        pytest.raises(BadSetting, match="needs two articles and two words: the law has 1 and"),
+        pytest.raises(BadSetting, match="needs two articles and two words to tell them apart: the law has 1"),
     ):
         trained(workspace_on(home, graph), small_recipe())
