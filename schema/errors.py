@@ -165,6 +165,10 @@ class BadSetting(LexgraphError):
     http_status = 500
 
 
+class PoolFull(BadSetting):
+    """The embedded graph was given too little memory for what was asked; nothing was changed."""
+
+
 class MissingExtra(LexgraphError):
     """An optional dependency that this work needs; the message names the extra to install."""
 

@@ -26,13 +26,16 @@ from cypher.graph import CheckLock, Row, Statements, Table
 from cypher.migrations import MIGRATIONS, table_changes, table_of_edge, table_of_node
 from cypher.statements import one_by_one, statements
 from runtime.deadline import within
-from schema.errors import BadQuery, GraphBusy, GraphTooNew, LexgraphError, NotReady, QueryTimeout, StorageFull
+from schema.errors import BadQuery, GraphBusy, GraphTooNew, LexgraphError, NotReady, PoolFull, QueryTimeout, StorageFull
 from schema.labels import EDGES, NODES, SCHEMA_VERSION, NodeLabel
 
 GRAPH_FILE = "graph.lbug"
 _NEXT_FILE = "graph.next.lbug"
-_CHECKPOINT_MB = 256
-"""How much is written before the engine brings it into the file: each time it writes whole tables anew."""
+_WRITER_SHARE = 4
+"""The pool of a writer, in pools of a reader: to bring what was written into the file, the engine holds the texts of up to
+131,072 rows of a table several times over."""
+_CHECKPOINT_SHARE = 32
+"""Part of a writer's pool that is written before the engine brings it into the file: seldom, for it writes whole tables anew."""
 _Result = TypeVar("_Result")
 
 
@@ -55,13 +58,14 @@ class EmbeddedGraph:
         """Open the graph at ``path``.
 
         Args:
-            memory_mb: buffer pool, in MiB.
+            memory_mb: buffer pool of a reader, in MiB, taken as it is needed; a writer's is four times that.
             timeout_s: time limit of one query in seconds; 0 sets none.
             copy_of: the file that messages name, where ``path`` is a copy of it.
 
         Raises:
             NotReady: there is no graph yet, or the file is not one.
             StorageFull: the disk is full.
+            PoolFull: the buffer pool is too small for the graph.
         """
         if read_only and not path.exists():
             raise NotReady(f"no graph at {path}: run `lexgraph ingest` first")
@@ -72,17 +76,18 @@ class EmbeddedGraph:
         self._timeout_ms = int(timeout_s * 1000)
         self._local = threading.local()
         self._connections: list[ladybug.Connection] = []
+        pool = (memory_mb << 20) * (1 if read_only else _WRITER_SHARE)
         with _plain_errors():
             try:
                 self._database = ladybug.Database(
                     path,
                     read_only=read_only,
-                    buffer_pool_size=memory_mb << 20,
-                    checkpoint_threshold=_CHECKPOINT_MB << 20,
+                    buffer_pool_size=pool,
+                    checkpoint_threshold=pool // _CHECKPOINT_SHARE,
                 )
                 self._connection()
             except RuntimeError as error:
-                if _FULL.search(str(error)):
+                if _FULL.search(str(error)) or _POOL_FULL.search(str(error)):
                     raise
                 raise NotReady(f"{self.path}: not a graph that can be opened ({_first_line(error)})") from None
 
@@ -220,7 +225,7 @@ class EmbeddedGraph:
     def abandon(self) -> None:
         """Leave a graph that could not be written to its end.
 
-        The engine writes once more when it is closed, and ends the whole process where the disk refuses that
+        The engine writes once more when it is closed, and ends the whole process where the disk or the pool refuses that
         too. So its objects are kept alive, and the space of its files is given back by cutting them to nothing.
         """
         for held in (self._database, *self._connections):
@@ -291,6 +296,7 @@ def release(home: Path, *, memory_mb: int = 1024, migrating: bool = False) -> Ge
     Raises:
         GraphBusy: another process is writing.
         StorageFull: the disk is full; the current release is unharmed.
+        PoolFull: the buffer pool is too small for what is written; the current release is unharmed.
         GraphTooNew: a newer version of Lexgraph wrote the graph.
     """
     with exclusive(home, "graph"):
@@ -310,7 +316,7 @@ def release(home: Path, *, memory_mb: int = 1024, migrating: bool = False) -> Ge
                     yield graph
                     if graph.changed:
                         graph.checkpoint()
-                except StorageFull:
+                except (StorageFull, PoolFull):
                     graph.abandon()
                     raise
                 except BaseException:
@@ -381,6 +387,7 @@ def _sync(path: Path) -> None:
 
 
 _FULL = re.compile(r"no space left|file too large|disk quota|cannot write to file", re.IGNORECASE)
+_POOL_FULL = re.compile(r"buffer pool is full", re.IGNORECASE)
 _OF_THE_QUERY = re.compile(r"(?:Parser|Binder|Runtime|Catalog) exception")
 """Errors that repeat a user's own words, which may be any."""
 _TIMEOUT = re.compile(r"^Interrupted", re.IGNORECASE)
@@ -396,8 +403,11 @@ def _plain_errors() -> Generator[None]:
             raise StorageFull(f"no space left to write {error.filename or 'the graph'}; nothing was changed") from None
         raise
     except RuntimeError as error:
-        if _FULL.search(str(error)) and not _OF_THE_QUERY.match(str(error)):
+        of_the_engine = not _OF_THE_QUERY.match(str(error))
+        if _FULL.search(str(error)) and of_the_engine:
             raise StorageFull("no space left to write the graph; nothing was changed") from None
+        if _POOL_FULL.search(str(error)) and of_the_engine:
+            raise PoolFull("the buffer pool of the embedded graph is too small for this: raise LEXGRAPH_MEMORY_MB") from None
         if _TIMEOUT.search(str(error)):
             raise QueryTimeout("the query ran past its time limit (LEXGRAPH_QUERY_TIMEOUT_S)") from None
         raise

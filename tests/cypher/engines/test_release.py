@@ -12,9 +12,11 @@ import pytest
 
 from cypher.engines.ladybug import GRAPH_FILE, EmbeddedGraph, EmbeddedStore, open_graph, release, release_stamp
 from cypher.graph import Statements
+from cypher.rows import row_of
 from ingest.sources import ingest
-from schema.errors import BadQuery, GraphBusy, GraphTooNew, NotReady, QueryTimeout, StorageFull
+from schema.errors import BadQuery, GraphBusy, GraphTooNew, NotReady, PoolFull, QueryTimeout, StorageFull
 from schema.labels import EDGES, NODES, SCHEMA_VERSION
+from schema.records import Question
 from search.corpus.read import read_corpus
 from search.text.index import build_text_index
 from search.text.options import Bm25Options
@@ -152,6 +154,34 @@ except StorageFull as error:
     with open_graph(tiny_home) as graph:
         build_text_index(tmp_path, *read_corpus(graph), Bm25Options())
     assert digests(tmp_path / "index") == digests(tiny_home / "index")
+
+
+def write_questions(graph: EmbeddedGraph, thousands: int) -> None:
+    """Write questions of a kilobyte each, a thousand at a time."""
+    for portion in range(thousands):
+        texts = (f"{portion} {n} " + "Le pain est cuit au four. " * 40 for n in range(1000))
+        questions = (Question(f"{portion}-{n}", text, "", "own", ()) for n, text in enumerate(texts))
+        graph.write("create_questions", rows=[row_of(question) | {"file": ""} for question in questions])
+
+
+@pytest.mark.slow
+def test_too_little_memory_leaves_the_old_graph_and_says_which_setting_to_raise(home: Path) -> None:
+    before = dump(home)
+    with pytest.raises(PoolFull, match=r"buffer pool .* is too small for this: raise LEXGRAPH_MEMORY_MB") as caught:  # noqa: SIM117
+        with release(home, memory_mb=16) as graph:
+            write_questions(graph, 40)
+    assert caught.value.exit_code == 78
+    assert sorted(path.name for path in home.iterdir()) == [GRAPH_FILE, "graph.lock"]
+    assert dump(home) == before
+
+
+@pytest.mark.slow
+def test_a_load_may_take_more_memory_than_its_readers_are_given(tmp_path: Path) -> None:
+    """At 64 MiB the engine could not bring fourteen megabytes of text, all in one group of rows, into the file."""
+    with release(tmp_path, memory_mb=64) as graph:
+        write_questions(graph, 25)
+    with open_graph(tmp_path, memory_mb=64) as graph:
+        assert graph.query("MATCH (q:Question) RETURN count(q)", {}, 1).rows == [(25_000,)]
 
 
 def test_a_second_writer_is_told_and_changes_nothing(home: Path, tmp_path: Path) -> None:
