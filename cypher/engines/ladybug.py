@@ -146,7 +146,7 @@ class EmbeddedGraph:
         """Run a free query; at most ``max_rows`` rows, marked as truncated where there are more.
 
         Raises:
-            BadQuery: the statement does not parse, names what is not there, or writes.
+            BadQuery: the statement does not parse, names what is not there, writes, or needs more memory than it may take.
             QueryTimeout: it ran past the time limit.
         """
         try:
@@ -156,6 +156,8 @@ class EmbeddedGraph:
             while result.has_next() and len(rows) < max_rows:
                 rows.append(tuple(result.get_next()))
             return Table(written if len(written) == len(columns) else columns, rows, truncated=bool(result.has_next()))
+        except PoolFull as error:
+            raise BadQuery(f"cypher: {error}, or ask for less") from None
         except (RuntimeError, ValueError, TypeError) as error:
             raise BadQuery(f"cypher: {hinted(str(error).strip(), cypher)}") from None
 

@@ -286,6 +286,14 @@ def test_a_free_query_is_bounded_checked_and_cannot_write(home: Path) -> None:
                 graph.query(wrong, {}, 4)
 
 
+def test_a_query_that_needs_too_much_memory_is_told_so(home: Path) -> None:
+    greedy = "UNWIND range(1, 3000000) AS a RETURN a, string(a) + ' pains au four' AS pains ORDER BY pains"
+    with open_graph(home, memory_mb=64) as graph:
+        with pytest.raises(BadQuery, match=r"cypher: the buffer pool .* raise LEXGRAPH_MEMORY_MB, or ask for less"):
+            graph.query(greedy, {}, 10)
+        assert graph.query("MATCH (a:Act) RETURN count(a)", {}, 1).rows != []
+
+
 def test_a_query_past_its_time_limit_is_stopped(home: Path) -> None:
     forever = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN sum(a * b % 7)"
     with EmbeddedGraph(home / GRAPH_FILE, timeout_s=0.1) as graph, pytest.raises(QueryTimeout, match="LEXGRAPH_QUERY_TIMEOUT_S"):
