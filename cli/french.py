@@ -193,6 +193,9 @@ FROM_BELOW: dict[str, str] = {
     "{path}: written by an older Lexgraph (schema {versions}): run `lexgraph migrate`": (
         "{path} : écrit par un Lexgraph plus ancien (schema {versions}) : lancez `lexgraph migrate`"
     ),
+    "the buffer pool of the embedded graph is too small for this: raise LEXGRAPH_MEMORY_MB": (
+        "la mémoire tampon du graphe embarqué est trop petite pour cela : augmentez LEXGRAPH_MEMORY_MB"
+    ),
     "model {id} is named in the graph, but {folder} is missing: run `lexgraph train`": (
         "le graphe nomme le modèle {id}, mais {folder} manque : lancez `lexgraph train`"
     ),

@@ -20,8 +20,8 @@ ON_THE_WAY = [
     "cli/named.py", "cli/reading.py",
 ]  # fmt: skip
 """Files that a search and a page run through, on this machine alone."""
-ERRORS = {"BadQuery", "NotFound", "NotReady", "GraphTooNew"}
-OTHER_VERBS = {"cypher: 7"}
+ERRORS = {"BadQuery", "NotFound", "NotReady", "GraphTooNew", "PoolFull"}
+OTHER_VERBS = {"cypher: 7", "cypher: 7, or ask for less"}
 
 
 def messages(node: ast.AST) -> Iterator[str]:
