@@ -29,7 +29,7 @@ def search(  # noqa: PLR0913 (options)
     across_time: Annotated[bool, typer.Option("--across-time", help="Search every wording the law ever had.")] = False,
     kind: Kind = None,
     jurisdiction: Jurisdiction = None,
-    first: Annotated[int, typer.Option(min=1, max=1000, help="Number of articles to show.")] = 10,
+    first: Annotated[int, typer.Option("--first", "-k", min=1, max=1000, help="Number of articles to show.")] = 10,
     pooling: Annotated[bool, typer.Option(help="Boost articles whose section also matches.")] = True,
     group: Annotated[Group | None, typer.Option(help="Gather hits under their section or act.")] = None,
     ids: Annotated[bool, typer.Option("--ids", help="Print the identifiers too.")] = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.output import say, say_json
 from cli.workspace import Home, law_of
+from runtime.counted import counted
 from schema.errors import LexgraphError, NotReady
 
 if TYPE_CHECKING:
@@ -63,13 +64,11 @@ def show_state(home: Home, state: dict[str, Any]) -> None:
         if source["error"]:
             say(f"{source['name']}: failed at {source['failed_at']}: {source['error']}")
     for source, n in state["quarantine"].items():
-        say(f"{n} rejected records of {source} in {home.path / 'quarantine'}")
+        say(f"{counted(n, 'rejected record')} of {source} in {home.path / 'quarantine'}")
 
 
 def stale_line(name: str, days: int) -> str:
     """Return the line that a source was last loaded or updated so many days ago."""
-    from ingest.loading.report import counted
-
     return f"{name} was last loaded {counted(days, 'day')} ago: run `lexgraph update`"
 
 
@@ -125,7 +124,6 @@ def _check_graph(home: Home) -> str:
 
 def _check_sources(home: Home) -> str:
     from cypher.origins import origins
-    from ingest.loading.report import counted
 
     with home.graph() as graph:
         sources = [_source(home, origin) for origin in origins(graph)]
@@ -139,7 +137,7 @@ def _check_index(home: Home) -> str:
         index, server = home.index(graph), home.text_server
         if server is not None:
             return server.check(index.corpus.sha256, home.bm25)
-        return f"{len(index.corpus.articles):,} articles"
+        return counted(len(index.corpus.articles), "article")
 
 
 def _check_model(home: Home) -> str:

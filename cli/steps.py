@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.output import complain, err, say, warn
 from cli.workspace import Home, law_of
+from runtime.counted import counted
 from runtime.progress import Progress
 from schema.errors import BadQuery, LexgraphError, NotReady
 
@@ -238,7 +239,6 @@ def _said(loads: "Iterable[SourceLoad]") -> "Iterator[SourceLoad]":
 
 def _exit_code(home: Home, loads: "Sequence[SourceLoad]") -> int:
     """Return the exit code: of the first failure, or that of rejected records, of which it is told where they are."""
-    from ingest.loading.report import counted
     from schema.errors import RecordsRejected
 
     rejected = sum(len(load.report.rejected) for load in loads if load.report is not None)

@@ -18,11 +18,12 @@ from ingest.loading.known_sources import StoredSources, archive_name, file_sha25
 from ingest.loading.load import LoadOptions, load_acts
 from ingest.loading.origins import known_origins, note_failure, origin_at, remember_origin, write_loaded
 from ingest.loading.quarantine import quarantined, write_quarantine
-from ingest.loading.report import LoadReport, counted
+from ingest.loading.report import LoadReport
 from ingest.loading.spool import ReadFile
 from ingest.question_sources import QUESTION_FORMATS, QuestionFormat, load_question_source, question_source_at
 from ingest.readers import akoma_ntoso, beir, bsard, coliee, eu_acts, jsonl, law_as_git, legalize, legi
 from ingest.readers.history import checkpoint
+from runtime.counted import counted
 from runtime.progress import Progress, silent
 from schema.errors import BadSource, LexgraphError, MissingFile, TooMuchGone
 from schema.records import Origin, SourceFile

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cypher.graph import Row
+from runtime.counted import counted
 from runtime.progress import Progress, silent
 from search.acts.views import act_texts_folder, build_act_texts
 from search.corpus.corpus import Corpus, CorpusText
@@ -44,4 +45,4 @@ def build_indexes(
     folder = build_text_index(home, corpus, text, options, server=server, progress=progress)
     build_act_texts(home, corpus, text, acts, progress=progress)
     remove_other_indexes(home, folder.name)
-    return [*done, f"index {folder.name}: {len(corpus.articles):,} articles"]
+    return [*done, f"index {folder.name}: {counted(len(corpus.articles), 'article')}"]

@@ -201,6 +201,9 @@ class SearchConnection:
         description="What could not be asked: `text` (the text index), `vectors` (vector search); the others rank alone."
     )
     corrected_query: str | None = strawberry.field(description="The query as it was searched, where words were misspelt.")
+    query_language: str | None = strawberry.field(
+        description="ISO 639-1 code of the language that the query is in, where that is clear and the law is in others."
+    )
     named: list[strawberry.ID] = strawberry.field(description="Identifiers of the articles that the query names: the first hits.")
     missing: list[MissingArticle] = strawberry.field(description="What the query names and the law does not have.")
     confidence: float | None = strawberry.field(
@@ -258,6 +261,7 @@ async def answer(
         model=reading.snapshot.model_id,
         degraded=list(hits.degraded),
         corrected_query=hits.understood.corrected,
+        query_language=hits.understood.language,
         named=[strawberry.ID(reading.snapshot.corpus.articles[position]) for position in hits.understood.named],
         missing=await _missing(reading, hits.understood),
         confidence=hits.confidence,

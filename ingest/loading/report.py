@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from ingest.loading.difference import Counts
+from runtime.counted import counted
 from schema.records import Rejected, Remark, SourceFile
 
 _COUNTED = ("unchanged_files", "read_files", "broken_files", "gone_files", "unchanged_acts", "passed_over", "waiting_files")
@@ -69,12 +70,3 @@ def summary(report: LoadReport) -> str:
         (len(report.rejected), "record", "rejected"),
     )
     return ", ".join(f"{counted(n, noun)} {rest}" for n, noun, rest in parts if n) or "nothing changed"
-
-
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "act"), counted(1200, "act")
-    ('1 act', '1,200 acts')
-    """
-    return f"{n:,} {noun}" + ("" if n == 1 else "s")

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from ingest.fetching.git_objects import ObjectReader
 from ingest.fetching.repositories import STORE_FILE, SUFFIX, Listed, State, checkpoints_of, read_list, store_of
-from ingest.loading.report import counted
 from ingest.readers.history.assembling import Assembly, DatedState
 from ingest.readers.history.checkpoint import Checkpoint, checkpoint_file, read_checkpoint, write_checkpoint
 from ingest.readers.history.placing import Placed, Placing
@@ -20,6 +19,7 @@ from ingest.readers.history.renumbering import renumberings
 from ingest.readers.support.dialects import Block, Dialects, Headings
 from ingest.readers.support.errors import Unreadable
 from ingest.readers.support.front_matter import JURISDICTIONS, Jurisdiction, act_of, any_jurisdiction, front_matter, relations_of
+from runtime.counted import counted
 from schema.errors import BadSource
 from schema.filter import is_present
 from schema.identifiers import eli_target, normal_number

@@ -16,6 +16,7 @@ from search.query.act_names import ActNames, nearest_said, resolve_value
 from search.query.article_numbers import ArticleNumbers
 from search.query.citation import ANY_ACT, Cited, cited_in
 from search.query.everyday_words import in_law
+from search.query.foreign_language import foreign_language
 from search.query.spelling import Speller
 from search.query.word_families import noun_of
 from search.text.analysis import query_tokens
@@ -56,17 +57,20 @@ class Understood:
         corrected: the query with its words as they are meant; None where it is searched as it stands.
         named: positions of the articles that it names, in its order.
         missing: what it names and the law lacks.
+        language: ISO 639-1 code of the language that it is in, where that is clear and none of the law's.
     """
 
     words: str
     corrected: str | None = None
     named: tuple[int, ...] = ()
     missing: tuple[Missing, ...] = ()
+    language: str | None = None
 
     def notes(self) -> list[str]:
         """Return what a person is told before the hits, a sentence each."""
         shown = [f"Showing results for “{self.corrected}”."] if self.corrected else []
-        return [*shown, *(missing.said for missing in self.missing)]
+        foreign = ["The query seems to be in another language than the law that is loaded."] if self.language else []
+        return [*shown, *foreign, *(missing.said for missing in self.missing)]
 
 
 class Understanding:
@@ -161,10 +165,11 @@ class Understanding:
                 lacking.append(one)
             else:
                 named |= dict.fromkeys(p for p in found if mask is None or mask[p])
-        words, corrected = self._words(query, cited, without=cited if lacking and not named else [])
+        language = foreign_language(asked, self._languages)
+        words, corrected = self._words(query, cited, cited if lacking and not named else [], language)
         if self._languages and not query_tokens(words, self._languages):
             words = ""  # signs and small words: vectors have a place for any text, and it would mean nothing
-        return Understood(words, corrected if corrected != asked else None, tuple(named)[:MOST_NAMED], tuple(missing))
+        return Understood(words, corrected if corrected != asked else None, tuple(named)[:MOST_NAMED], tuple(missing), language)
 
     def meant(self, target: str) -> tuple[str, ...]:
         """Return the identifiers of what the key of a citation (`citations.find`) names; none where this law lacks it."""
@@ -228,12 +233,12 @@ class Understanding:
         is_known = self.speller.is_known
         return in_law(written_out(query, self._languages, is_known), self._languages, is_known)
 
-    def _words(self, query: str, cited: Sequence[Cited], without: Sequence[Cited]) -> tuple[str, str]:
-        """Return the words to rank by, and the query as it is meant."""
+    def _words(self, query: str, cited: Sequence[Cited], without: Sequence[Cited], language: str | None) -> tuple[str, str]:
+        """Return the words to rank by, and the query as it is meant; ``language`` where it is another than the law's."""
         ranked, meant = list(query), list(query)
         free = list(self._free(query, cited))
-        # A query in English is not misspelt French.
-        is_foreign = any(self.speller.is_foreign(query[start:end]) for start, end in free)
+        # A query in another language is not misspelt in that of the law.
+        is_foreign = language is not None or any(self.speller.is_foreign(query[start:end]) for start, end in free)
         for start, end in free:
             word = query[start:end]
             correction = None if is_foreign or _is_name(query, start, end) else self.speller.correction(word)

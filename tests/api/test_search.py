@@ -258,7 +258,7 @@ def test_what_was_read_of_a_release_is_not_read_again_and_says_the_same(
 
 
 READ = """query($query: String!, $filter: SearchFilter) { search(query: $query, filter: $filter, first: 3) {
-    correctedQuery named missing { text message nearest { id } } confidence probablyOutside
+    correctedQuery queryLanguage named missing { text message nearest { id } } confidence probablyOutside
     edges { node { id } places { list rank } } } }"""
 
 
@@ -270,7 +270,7 @@ def test_a_query_says_what_was_understood_of_it(client: TestClient) -> None:
     assert (page["missing"], page["correctedQuery"]) == ([], None)
     assert (page["confidence"], page["probablyOutside"]) == (None, None), "no model has learnt it"
     page = ask(client, READ, query="boulanjer", filter={"act": "Code de la Meunerie"})["search"]
-    assert page["correctedQuery"] == "boulanger"
+    assert (page["correctedQuery"], page["queryLanguage"]) == ("boulanger", None)
     assert page["edges"][0]["node"]["id"] == f"{MILLERS_ID}/L1"
 
 

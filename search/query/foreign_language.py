@@ -1,0 +1,39 @@
+"""The language of a query that is in none of the law's, told by its small words."""
+
+import re
+from collections.abc import Sequence
+
+from bm25s import stopwords
+
+from search.text.analysis import says_little
+
+_FEWEST = 2
+"""Different small words of a language that tell it."""
+_WORD = re.compile(r"[^\W\d_]+")
+# Of "don't" the list has "don" and "t" as words of their own; the one is French, the other may be an elision.
+_ENGLISH = frozenset(word for word in stopwords.STOPWORDS_EN_PLUS if f"{word}'t" not in stopwords.STOPWORDS_EN_PLUS)
+_SMALL_WORDS = {
+    "en": _ENGLISH,
+    "de": frozenset(stopwords.STOPWORDS_GERMAN),
+    "es": frozenset(stopwords.STOPWORDS_SPANISH),
+    "fr": frozenset(stopwords.STOPWORDS_FRENCH),
+    "it": frozenset(stopwords.STOPWORDS_ITALIAN),
+    "nl": frozenset(stopwords.STOPWORDS_DUTCH),
+    "pt": frozenset(stopwords.STOPWORDS_PORTUGUESE),
+}
+"""By ISO 639-1 code; of two that are as likely the first is meant."""
+
+
+def foreign_language(query: str, languages: Sequence[str]) -> str | None:
+    """Return the ISO 639-1 code of the language that a query is in; None where the law has it, or where that is not clear.
+
+    Clear is a language of which the query has two small words at least, and more than twice as many as of any of the law.
+
+    >>> foreign_language("Can my employer read my emails?", ["fr"]), foreign_language("mon employeur lit mes emails", ["fr"])
+    ('en', None)
+    """
+    words = {word.lower() for word in _WORD.findall(query) if len(word) > 1}
+    of_law = max((sum(says_little(word, language) for word in words) for language in languages), default=0)
+    others = {code: len(words & small) for code, small in _SMALL_WORDS.items() if code not in languages}
+    most = max(others, key=lambda code: others[code])
+    return most if others[most] >= max(_FEWEST, 2 * of_law + 1) else None

@@ -1,0 +1,67 @@
+"""Queries in a language that the law is not written in: told, and not corrected into that of the law."""
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+from cypher.engines.ladybug import open_graph
+from ingest.loading.questions import read_questions
+from search.query import foreign_language as module
+from search.query.foreign_language import foreign_language
+from search.query.understanding import Understanding
+from search.questions import TITLE, WITH_DESCRIPTION, query_text
+
+SAID = "The query seems to be in another language than the law that is loaded."
+
+
+def test_examples() -> None:
+    results = doctest.testmod(module)
+    assert (results.failed, results.attempted > 0) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("query", "language"),
+    [
+        ("What is the minimum wage?", "en"),
+        ("I was fired while pregnant", "en"),
+        ("Do I get paid for overtime?", "en"),
+        ("Kann mein Arbeitgeber meine E-Mails lesen?", "de"),
+        ("¿Puede mi empresa leer mis correos?", "es"),
+        ("il mio datore di lavoro può licenziarmi con la malattia", "it"),
+        ("mag mijn werkgever mij ontslaan als ik ziek ben", "nl"),
+        ("minimum wage", None),  # no small word tells it
+        ("don de jours de repos", None),
+        ("congé de maternité en alternance", None),
+        ("Retraite complémentaire d'un agent non titulaire", None),
+        ("SMIC", None),
+        ("L1234-5", None),
+        ("", None),
+    ],
+)
+def test_small_words_tell_the_language_of_a_query_over_french_law(query: str, language: str | None) -> None:
+    assert foreign_language(query, ["fr"]) == language
+    assert foreign_language(query.upper(), ["fr"]) == language
+
+
+def test_a_language_that_the_law_has_is_not_foreign() -> None:
+    query = "What is the minimum wage of the workers?"
+    assert foreign_language(query, ["en"]) is None
+    assert foreign_language(query, ["fr", "en"]) is None
+    assert foreign_language("Quel est le salaire minimum des salariés ?", ["en"]) == "fr"
+
+
+def test_it_is_told_and_no_word_is_taken_for_a_misspelt_one(understanding: Understanding) -> None:
+    understood = understanding.understand("does my contrat have a periode for notice")
+    assert (understood.language, understood.corrected) == ("en", None)
+    assert understood.notes() == [SAID]
+    assert understanding.understand("quelle est la durée du congé ?").language is None
+
+
+@pytest.mark.xdist_group("real law")
+def test_no_real_question_is_taken_for_one_in_another_language(real_home: Path) -> None:
+    with open_graph(real_home) as graph:
+        questions = read_questions(graph, "service-public")
+    assert len(questions) == 809
+    queries = [query_text(question, fields) for question in questions for fields in (TITLE, WITH_DESCRIPTION)]
+    assert [query for query in queries if foreign_language(query, ["fr"])] == []
