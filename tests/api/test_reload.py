@@ -5,7 +5,7 @@ import json
 import shutil
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import date
@@ -32,6 +32,7 @@ from search.text.options import Bm25Options
 from search.vectors.model import VectorModel
 from tests.api.conftest import ask, no_model, refusal, word_model
 from tests.support.tiny_law import MILLERS_ID, article, code, section, write_law
+from tests.support.waiting import eventually
 
 Json = dict[str, Any]
 SEARCH = "query($query: String!) { search(query: $query) { edges { node { id text next { id } } } } }"
@@ -63,12 +64,6 @@ def index(home: Path) -> None:
     with open_graph(home) as graph:
         corpus, text = read_corpus(graph)
     build_text_index(home, corpus, text, Bm25Options())
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; the time limit of the test run ends it otherwise."""
-    while not holds():
-        time.sleep(0.02)
 
 
 def hits(client: TestClient, query: str) -> list[str]:

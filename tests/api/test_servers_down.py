@@ -1,8 +1,7 @@
 """What the API answers while Neo4j, Elasticsearch or both are away: all that is known without them, marked, and no error."""
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -20,6 +19,7 @@ from tests.api.conftest import answer
 from tests.support.commands import Lexgraph, load_tiny_law, recipe_file
 from tests.support.servers import start_or_skip
 from tests.support.tiny_law import BAKERS_ID
+from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.servers, pytest.mark.xdist_group("servers down")]  # of their own, started by one worker
 
@@ -73,12 +73,6 @@ def client(run: Lexgraph, up: None) -> Iterator[TestClient]:
     with serving(run.settings) as client:
         assert client.get("/readyz").json()["away"] == {}
         yield client
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; the time limit of the test run ends it otherwise."""
-    while not holds():
-        time.sleep(0.05)
 
 
 def hits(found: dict[str, Any]) -> list[dict[str, Any]]:

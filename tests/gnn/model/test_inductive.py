@@ -1,8 +1,6 @@
 """New law is embedded as training would have, without torch, and found by its vector as soon as it is indexed."""
 
 import json
-import time
-from collections.abc import Callable
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -30,6 +28,7 @@ from search.corpus.read import read_corpus
 from tests.api.conftest import ask
 from tests.support.commands import Lexgraph, load_tiny_law, recipe_file
 from tests.support.tiny_law import article, code, section, write_law
+from tests.support.waiting import eventually
 
 NEW = "LEGITEXT000000000003"
 TEXT = "Le pain au levain de l'apprenti boulanger est cuit au four et pesé devant le client."
@@ -81,12 +80,6 @@ def test_known_law_is_embedded_as_it_was_trained(tmp_path: Path) -> None:
 def test_the_plain_encoder_of_a_comparison_has_no_layers_to_embed_new_law_with(tmp_path: Path) -> None:
     DocumentWeights({}, 1).save(tmp_path)
     assert not can_extend(tmp_path)
-
-
-def eventually(holds: Callable[[], bool]) -> None:
-    """Wait until something holds; the time limit of the test run ends it otherwise."""
-    while not holds():
-        time.sleep(0.05)
 
 
 def new_act_is_found(run: Lexgraph, folder: Path) -> None:
