@@ -345,12 +345,15 @@ class Retriever:
 
 
 def _confidence(scope: Scope | None, ranking: Ranking) -> float | None:
-    """Return the probability that the law has the answer: it has what the query names by its number."""
+    """Return the probability that the law has the answer: it has what the query names by its number.
+
+    It was learnt from questions in the language of the law, and is not known of others.
+    """
     if scope is None:
         return None
     if ranking.understood.named:
         return 1.0
-    return None if ranking.evidence is None else scope.confidence(ranking.evidence)
+    return None if ranking.evidence is None or ranking.understood.language else scope.confidence(ranking.evidence)
 
 
 def _has_a_say(name: str, ranked: RankingList) -> bool:

@@ -208,8 +208,8 @@ class SearchConnection:
     missing: list[MissingArticle] = strawberry.field(description="What the query names and the law does not have.")
     confidence: float | None = strawberry.field(
         description="Probability, from 0 to 1, that the law that is loaded has the answer; 1 where the query names articles "
-        "of it. Null where it is not known: with a filter, in another mode than HYBRID, while a server is away, and where "
-        "the active model has not learnt it."
+        "of it. Null where it is not known: with a filter, in another mode than HYBRID, while a server is away, where the "
+        "query is in another language, and where the active model has not learnt it."
     )
     probably_outside: bool | None = strawberry.field(
         description="True where `confidence` is so low that the answer is probably not in the law that is loaded."

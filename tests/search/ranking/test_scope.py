@@ -95,6 +95,13 @@ def test_words_that_the_law_has_nowhere_are_outside(retriever: Retriever) -> Non
     assert unsure < sure
 
 
+def test_of_a_query_in_another_language_it_is_not_known(retriever: Retriever) -> None:
+    hits = retriever.search("what is the price of farine and pain")
+    assert len(hits) > 0
+    assert (hits.understood.language, hits.confidence, hits.probably_outside) == ("en", None, None)
+    assert retriever.search("what is the rule of L121-1 du code de la boulangerie").confidence == 1.0, "what it names is there"
+
+
 @pytest.mark.parametrize("mode", [Mode.BM25, Mode.VECTOR, Mode.HIERARCHICAL])
 def test_other_modes_do_not_say(retriever: Retriever, mode: Mode) -> None:
     hits = retriever.search("la farine du pain", mode)
