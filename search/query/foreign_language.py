@@ -5,8 +5,6 @@ from collections.abc import Sequence
 
 from bm25s import stopwords
 
-from search.text.analysis import says_little
-
 _FEWEST = 2
 """Different small words of a language that tell it."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -33,7 +31,7 @@ def foreign_language(query: str, languages: Sequence[str]) -> str | None:
     ('en', None)
     """
     words = {word.lower() for word in _WORD.findall(query) if len(word) > 1}
-    of_law = max((sum(says_little(word, language) for word in words) for language in languages), default=0)
-    others = {code: len(words & small) for code, small in _SMALL_WORDS.items() if code not in languages}
-    most = max(others, key=lambda code: others[code])
-    return most if others[most] >= max(_FEWEST, 2 * of_law + 1) else None
+    counted = {code: len(words & small) for code, small in _SMALL_WORDS.items()}
+    of_law = max((counted.pop(language, 0) for language in languages), default=0)
+    most = max(counted, key=lambda code: counted[code])
+    return most if counted[most] >= max(_FEWEST, 2 * of_law + 1) else None
