@@ -230,10 +230,8 @@ async def answer(
     only = Filter() if condition is None else condition.chosen()
     window = Window.of(["search", query.strip(), mode.value, *astuple(only), pooled], first, after, reading.settings.max_page)
     reading.budget.spend(_SEARCH)
-    began = time.perf_counter()
-    hits = reading.snapshot.retriever.search(
-        query, mode, filter=only, first=window.first + 1, offset=window.offset, pooled=pooled
-    )
+    began, search = time.perf_counter(), reading.snapshot.retriever.search
+    hits = search(query, mode, filter=only, first=window.first + 1, offset=window.offset, pooled=pooled)
     took_ms = (time.perf_counter() - began) * 1000
     reading.lost.update(hits.degraded)
     page, words = window.page(hits), hits.understood.words or query
