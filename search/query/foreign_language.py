@@ -33,5 +33,10 @@ def foreign_language(query: str, languages: Sequence[str]) -> str | None:
     words = {word.lower() for word in _WORD.findall(query) if len(word) > 1}
     counted = {code: len(words & small) for code, small in _SMALL_WORDS.items()}
     of_law = max((counted.pop(language, 0) for language in languages), default=0)
-    most = max(counted, key=lambda code: counted[code])
-    return most if counted[most] >= max(_FEWEST, 2 * of_law + 1) else None
+    most = max(counted, key=lambda code: counted[code], default=None)
+    return most if most is not None and counted[most] >= max(_FEWEST, 2 * of_law + 1) else None
+
+
+def is_small_word(word: str, language: str | None) -> bool:
+    """Return whether a word is a small one of a language, such as `foreign_language` gives."""
+    return word.lower() in _SMALL_WORDS.get(language or "", ())

@@ -16,7 +16,7 @@ from search.query.act_names import ActNames, nearest_said, resolve_value
 from search.query.article_numbers import ArticleNumbers
 from search.query.citation import ANY_ACT, Cited, cited_in
 from search.query.everyday_words import in_law
-from search.query.foreign_language import foreign_language
+from search.query.foreign_language import foreign_language, is_small_word
 from search.query.spelling import Speller
 from search.query.word_families import noun_of
 from search.text.analysis import query_tokens
@@ -244,9 +244,8 @@ class Understanding:
             correction = None if is_foreign or _is_name(query, start, end) else self.speller.correction(word)
             title = self._abbreviated(word)
             # Beside other words an act's title would be what most articles of that act are found by.
-            instead = (
-                (title if len(free) == 1 else "") if title else ("" if self.speller.is_foreign(word) else correction or word)
-            )
+            says_nothing = self.speller.is_foreign(word) or is_small_word(word, language)
+            instead = (title if len(free) == 1 else "") if title else ("" if says_nothing else correction or word)
             noun = noun_of(instead, self._languages)
             if noun and self.speller.is_known(noun):  # "démissionner": the law says "démission"
                 instead = f"{instead} {noun}"

@@ -19,6 +19,7 @@ import numpy as np
 from elasticsearch import ApiError, Elasticsearch
 
 from runtime.circuit_breaker import Breaker
+from runtime.counted import counted
 from runtime.deadline import within
 from schema.errors import BadSetting, NotReady
 from schema.filter import Filter
@@ -112,7 +113,7 @@ class ElasticText:
                 if self.behind(kind) != [name]:
                     raise NotReady(f"the alias {self.alias(kind)} at {self.address} points elsewhere: run `lexgraph index`")
             name = self.index_name(ARTICLES, key)
-            return f"{self.client.count(index=name)['count']:,} articles in {name} at {self.address}"
+            return f"{counted(self.client.count(index=name)['count'], 'article')} in {name} at {self.address}"
 
     def behind(self, kind: Kind) -> list[str]:
         """Return the indexes that an alias points at."""

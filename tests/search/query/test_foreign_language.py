@@ -49,11 +49,13 @@ def test_a_language_that_the_law_has_is_not_foreign() -> None:
     assert foreign_language(query, ["en"]) is None
     assert foreign_language(query, ["fr", "en"]) is None
     assert foreign_language("Quel est le salaire minimum des salariés ?", ["en"]) == "fr"
+    assert foreign_language(query, ["en", "de", "es", "fr", "it", "nl", "pt"]) is None
 
 
 def test_it_is_told_and_no_word_is_taken_for_a_misspelt_one(understanding: Understanding) -> None:
     understood = understanding.understand("does my contrat have a periode for notice")
     assert (understood.language, understood.corrected) == ("en", None)
+    assert understood.words == "contrat a periode notice", "small words of its language say as little as those of the law's"
     assert understood.notes() == [SAID]
     assert understanding.understand("quelle est la durée du congé ?").language is None
 
