@@ -1,6 +1,6 @@
 """The options of recipes, part by part, with their defaults."""
 
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, model_validator
 
@@ -11,6 +11,20 @@ class Options(BaseModel):
     """A part of a recipe: no field that it has no name for, and none changed after it was read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Attending(Protocol):
+    hidden: int
+    heads: int
+
+
+_Layers = TypeVar("_Layers", bound=_Attending)
+
+
+def _heads_share_the_width(options: _Layers) -> _Layers:
+    if options.hidden % options.heads:
+        raise ValueError(f"hidden ({options.hidden}) must be a multiple of heads ({options.heads})")
+    return options
 
 
 class EncoderOptions(Options):
@@ -76,11 +90,7 @@ class DocumentOptions(Options):
     shuffled_edges: bool = Field(False, description="Give edges other ends at random: what a network earns without structure.")
     shuffled_mean: bool = Field(False, description="Take the mean over as many articles drawn at random, not over the section.")
 
-    @model_validator(mode="after")
-    def _heads_share_the_width(self) -> "DocumentOptions":
-        if self.hidden % self.heads:
-            raise ValueError(f"hidden ({self.hidden}) must be a multiple of heads ({self.heads})")
-        return self
+    _check_heads = model_validator(mode="after")(_heads_share_the_width)
 
     @model_validator(mode="after")
     def _neighbours_of_each_layer(self) -> "DocumentOptions":
@@ -172,6 +182,8 @@ class GraphRerankOptions(Options):
     learning_rate: float = Field(1e-3, gt=0)
     weight_decay: float = Field(0.01, ge=0)
     dropout: float = Field(0.1, ge=0, lt=1)
+
+    _check_heads = model_validator(mode="after")(_heads_share_the_width)
 
 
 class FineTuningOptions(Options):

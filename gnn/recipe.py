@@ -199,6 +199,20 @@ class Recipe(Options):
         beside = self.folder / f"{name}.toml"
         return load_recipe(str(beside) if beside.exists() else name).seeded(self.reseeded)._over(self.borrowed)
 
+    def unlearnt(self, name: str) -> "Recipe":
+        """Return another recipe, to build on: this one chooses by development questions, that one must not have learnt from them.
+
+        Raises:
+            BadSetting: no recipe has that name, or it learns from development questions.
+        """
+        other = self.other(name)
+        if other.training.refit:
+            raise BadSetting(
+                f"recipe {self.name}: {name} has learnt from the development questions that this one chooses by; "
+                f"name {other.training.refit}"
+            )
+        return other
+
     def key(self, *made_from: str) -> str:
         """Return a digest of the recipe and of what it is applied to; the same key means the same model.
 

@@ -34,7 +34,7 @@ WAYS: Mapping[str, str] = {
     "pooled": "fused, and pooled over the tree",
     "shuffled": "fused, and pooled over groups of the same sizes drawn at random",
     "feedback": "pooled, and what is like the first answers moved up",
-    "served": "all that, and reranked where the recipe has a reranker: the search of the service",
+    "served": "the search of the service: pooled, what is like the first answers moved up, and reranked where the recipe says so",
 }
 """Ways of ranking by a recipe."""
 _SEED = 7

@@ -5,17 +5,17 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import search
 from schema.errors import StorageFull
 from search.evaluation import Judged, Ranks
 
 FOLDER = "comparisons"
-_RANKED_BY = 7
-"""Raised when the search ranks otherwise by the same version, so that rows are measured anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,21 @@ class Measured:
     answers: Mapping[str, Mapping[str, Answers]]
 
 
+@cache
+def ranked_by() -> str:
+    """Return a digest of the code that ranks: rows and candidates of another are measured and gathered anew."""
+    folder = Path(search.__file__).parent
+    sources = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    digest = hashlib.sha256()
+    for path in sources:
+        digest.update(f"{path.relative_to(folder).as_posix()}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
 def kept_file(home: Path, id: str, asked: Mapping[str, Sequence[Judged]]) -> Path:
-    """Return the file of a contender's measured rows: its version, and the questions it was asked."""
+    """Return the file of a contender's measured rows: its version, the questions it was asked, and the search that ranked."""
     made_from = [[way, [[q.query, q.relevant.tolist()] for q in questions]] for way, questions in asked.items()]
-    return home / FOLDER / f"{id}-{hashlib.sha256(json.dumps([_RANKED_BY, made_from]).encode()).hexdigest()[:12]}.json"
+    return home / FOLDER / f"{id}-{hashlib.sha256(json.dumps([ranked_by(), made_from]).encode()).hexdigest()[:12]}.json"
 
 
 def keep(file: Path, measured: Measured) -> None:

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import torch
 
+from gnn.comparison.kept import ranked_by
 from gnn.encoders.features import make_features
 from gnn.encoders.static import StaticEncoder
 from gnn.fine_tuning.body import load_body
+from gnn.fine_tuning.kept_run import RUNS
 from gnn.fine_tuning.loop import Run
 from gnn.options import EncoderOptions
 from gnn.reading.drmm import Drmm
@@ -26,17 +28,14 @@ from schema.errors import BadSetting
 from search.questions import of_split
 from search.vectors.model import VectorModel
 
-FOLDER = "fine-tuning"
-"""Folder of checkpoints, and of the candidates that readers learn from."""
-
 
 def first_stage_of(trainer: Trainer, recipe: Recipe) -> tuple[Trainer, Recipe]:
     """Return the recipe whose answers are reranked, and a trainer over the questions of its own source alone.
 
     Raises:
-        BadSetting: it is not of a kind whose answers can be reranked so.
+        BadSetting: it is not of a kind whose answers can be reranked so, or has learnt from development questions.
     """
-    first = recipe.other(recipe.reading.first_stage).model_copy(update={"questions": recipe.questions})
+    first = recipe.unlearnt(recipe.reading.first_stage).model_copy(update={"questions": recipe.questions})
     if first.method != "towers":
         raise BadSetting(f"recipe {recipe.name}: its first stage {first.name} is of method {first.method}, not towers")
     own = own_questions(trainer.workspace.questions, first)
@@ -59,8 +58,11 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
     workspace = trainer.workspace
     check_law(workspace.corpus, recipe)
     own, first = first_stage_of(trainer, recipe)
-    stage, id = own.workspace.version_id(first, split), workspace.version_id(recipe, split)
-    training = to_learn_from(own, first, split, model, workspace.home / FOLDER / f"{stage}-candidates.json")
+    # Another search finds other candidates: neither these nor what was learnt from them is its own.
+    stage, id = (
+        f"{version}-{ranked_by()}" for version in (own.workspace.version_id(first, split), workspace.version_id(recipe, split))
+    )
+    training = to_learn_from(own, first, split, model, workspace.home / RUNS / f"{stage}-candidates.json")
     retriever, progress = gathering(workspace.index, model), workspace.progress
     seen = {question.id for question in own.workspace.questions}
     # Those of further sources are unseen by the first stage: it need not be cross-fitted for them.
@@ -70,7 +72,7 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
     development = list(ask(retriever, chosen_by, progress, "candidates to choose by"))
     torch.manual_seed(recipe.fine_tuning.seed)
     learner = _learner(workspace, recipe)
-    run = Run(recipe.name, id, workspace.home / FOLDER / id, recipe.fine_tuning, workspace.threads, progress)
+    run = Run(recipe.name, id, workspace.home / RUNS / id, recipe.fine_tuning, workspace.threads, progress)
     return learn(learner, recipe, ToLearnFrom(training, development), run)
 
 

@@ -81,7 +81,7 @@ class MuseNetwork:
         gap = [-1] * _GAP
         rows = np.array([row for text in texts for row in (*gap, self.begin, *text, self.end)] + gap)
         inside = rows >= 0
-        pieces = self.table[rows] * self.scale[rows, None] + self.low[rows, None]
+        pieces = self.table[rows].astype(np.float32) * self.scale[rows, None] + self.low[rows, None]
         projected = self._normed(pieces @ self.parameters["project"] + self.parameters["project_bias"], "norm_in")
         projected[~inside] = 0
         own = np.split(projected, len(BRANCHES), axis=1)

@@ -14,7 +14,8 @@ from runtime.atomic_folder import whole_folder
 from schema.errors import StorageFull
 
 RUNS = "fine-tuning"
-"""Folder of the home where trainings that are under way keep their checkpoints, and all of them their curves."""
+"""Folder of the home where trainings that are under way keep their checkpoints, all of them their curves, and readers the
+candidates that they learn from."""
 BODY = "body"
 _RUN_FILE = "run.json"
 

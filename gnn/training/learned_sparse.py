@@ -18,6 +18,7 @@ from gnn.options import TrainingOptions
 from gnn.recipe import Recipe
 from gnn.workspace import Workspace
 from runtime.progress import Progress, silent
+from schema.errors import BadSetting
 from search.arrays import Positions
 from search.evaluation import measure, ranks_of
 from search.questions import TITLE, WITH_DESCRIPTION, of_split, positions_of, query_text
@@ -89,6 +90,9 @@ def learned_lexical(workspace: Workspace, recipe: Recipe, split: str) -> tuple[T
     """Return the text index with the words of articles and of sections weighted, and the number of weights.
 
     The epoch with the best sum of R@100 and MAP on the development questions of the split is kept, by title and as a whole.
+
+    Raises:
+        BadSetting: no training question has a word of the law.
     """
     index, options = workspace.index, recipe.training
     lexical = embedded_lexical(workspace)
@@ -101,6 +105,8 @@ def learned_lexical(workspace: Workspace, recipe: Recipe, split: str) -> tuple[T
         ]
         for part, questions in parts.items()
     }
+    if not any(one for way in tokens["train"] for one in way):
+        raise BadSetting(f"recipe {recipe.name}: no training question has a word of the law")
     words = sorted({word for ways in tokens.values() for way in ways for one in way for word in one})
     number = {word: n for n, word in enumerate(words)}
     asked = {
@@ -139,7 +145,10 @@ def _fitted(
             for batch in torch.randperm(len(whole), generator=draw).split(options.batch):
                 short = torch.rand(len(batch), generator=draw) < options.title_share
                 chosen = [(titles if s else whole)[i] for i, s in zip(batch.tolist(), short.tolist(), strict=True)]
-                loss = _loss(scores, model, [one for one in chosen if len(one.words)], options.dropout, draw)
+                told = [one for one in chosen if len(one.words)]
+                if not told:
+                    continue
+                loss = _loss(scores, model, told, options.dropout, draw)
                 optimiser.zero_grad(set_to_none=True)
                 loss.backward()
                 optimiser.step()

@@ -219,6 +219,13 @@ class TowerRun:
         if inputs.places is not None:
             self.curriculum = Curriculum(inputs.places, inputs.relevant, recipe.curriculum, options.seed)
         if inputs.start:
+            own = self.model.state_dict()
+            other = [name for name, value in inputs.start.items() if name in own and own[name].shape != value.shape]
+            if other:
+                raise BadSetting(
+                    f"recipe {recipe.name}: {recipe.training.start}, which it starts from, has another encoder or other sizes "
+                    f"({', '.join(other)})"
+                )
             self.model.load_state_dict({name: torch.from_numpy(value) for name, value in inputs.start.items()}, strict=False)
 
     def _edges(self, edges: SubgraphEdges, x: Tensor) -> tuple[Tensor, Tensor]:

@@ -179,7 +179,7 @@ class Trainer:
             return untrained(workspace.corpus, features)
         start: State | None = None
         if recipe.training.start:
-            first = recipe.other(recipe.training.start)
+            first = recipe.unlearnt(recipe.training.start)
             start = self._states.get((first.key(), split)) or self._trained(first, split).state
         development = of_split(workspace.questions, split, "development")
         if recipe.document.shuffled_mean:

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import search
 from cypher.engines.ladybug import open_graph
 from cypher.export.dump import canonical_dump
 from gnn.comparison import contenders, tables
 from gnn.comparison.contenders import WAYS, entry
-from gnn.comparison.kept import FOLDER
+from gnn.comparison.kept import FOLDER, kept_file, ranked_by
 from gnn.comparison.markdown import page
 from gnn.comparison.tables import GAINS, Plan, RecipeTable, compare_recipes
 from gnn.recipe import Recipe, load_recipe
@@ -21,7 +22,7 @@ from gnn.training.train import Trainer
 from gnn.versions.files import parameters_of
 from gnn.versions.identity import model_ids
 from schema.errors import BadQuery, BadSetting, NotReady
-from search.evaluation import MEASURES, measure, measures_of, ranks_of
+from search.evaluation import MEASURES, Judged, measure, measures_of, ranks_of
 from search.modes import Mode
 from search.questions import TITLE, WITH_DESCRIPTION, judged, of_split
 from search.retrieval import Retriever
@@ -92,6 +93,21 @@ def test_what_was_measured_is_not_trained_again(own_home: Path, recipe: Recipe, 
     again = compared(own_home, recipe, "small", "small:alone", seeds=2)
     assert len(trained) == 3, "another way of ranking is measured of every seed"
     assert [table.rows[0].means for table in again] == [table.rows[0].means for table in first]
+
+
+def test_rows_of_another_search_are_measured_anew(own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked = {TITLE: [Judged("pain", np.array([1]))]}
+    before = kept_file(own_home, "a", asked)
+    assert kept_file(own_home, "a", asked) == before
+    shutil.copytree(Path(search.__file__).parent, tmp_path / "search", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(search, "__file__", str(tmp_path / "search" / "__init__.py"))
+    ranked_by.cache_clear()
+    assert kept_file(own_home, "a", asked) == before, "the same code in another folder"
+    with (tmp_path / "search" / "query" / "acronyms.py").open("a", encoding="utf-8") as file:
+        file.write("\n")
+    ranked_by.cache_clear()
+    assert kept_file(own_home, "a", asked) != before
+    ranked_by.cache_clear()
 
 
 def test_nothing_that_serves_is_touched(own_home: Path, recipe: Recipe) -> None:

@@ -10,8 +10,9 @@ import torch
 
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from gnn.comparison.contenders import contender, entry
-from gnn.comparison.reading import FOLDER
+from gnn.comparison.kept import ranked_by
 from gnn.comparison.tables import Plan, compare_recipes
+from gnn.fine_tuning.kept_run import RUNS
 from gnn.fine_tuning.loop import Run
 from gnn.reading.drmm import Drmm
 from gnn.reading.first_stage import Found, check_law
@@ -119,10 +120,10 @@ def test_a_recipe_that_reads_is_compared_with_its_first_stage(own_home: Path, ov
         assert base.means == same.means, "the first stage is the recipe that it names"
         assert read.parameters > base.parameters
         assert read.training_s > base.training_s
-        kept = list((own_home / FOLDER).glob("small-random-*-candidates.json"))
+        kept = list((own_home / RUNS).glob("small-random-*-candidates.json"))
         assert [len(json.loads(file.read_text("utf-8"))) for file in kept] == [12], "six questions, each asked in two ways"
         id = workspace.version_id(over_small, "random")
-        assert (own_home / FOLDER / id).is_dir()
+        assert (own_home / RUNS / f"{id}-{ranked_by()}").is_dir()
         assert id != workspace.version_id(over_small.model_copy(update={"reading": recipe().reading}), "random")
 
 
@@ -141,6 +142,12 @@ def test_what_is_served_differs_from_what_is_pooled_among_the_first_alone(own_ho
 def test_a_first_stage_that_is_none_is_named(own_home: Path, over_small: Recipe) -> None:
     wrong = over_small.model_copy(update={"reading": recipe(first_stage="bm25").reading})
     with open_graph(own_home) as graph, pytest.raises(BadSetting, match="its first stage bm25 is of method bm25, not towers"):
+        contender(Trainer(workspace_on(own_home, graph), alone()), wrong, "random")
+
+
+def test_a_first_stage_that_has_learnt_from_development_questions_is_refused(own_home: Path, over_small: Recipe) -> None:
+    wrong = over_small.model_copy(update={"reading": recipe(first_stage="static-refit").reading})
+    with open_graph(own_home) as graph, pytest.raises(BadSetting, match=r"static-refit has learnt .* chooses by; name static$"):
         contender(Trainer(workspace_on(own_home, graph), alone()), wrong, "random")
 
 

@@ -1,6 +1,7 @@
 """Weights of words, learnt from questions and written into BM25's own index."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 from cypher.engines.ladybug import open_graph
 from gnn.recipe import load_recipe
 from gnn.training.learned_sparse import Asked, WordWeights, _fitted, _loss, _Scores, learned_lexical  # pyright: ignore[reportPrivateUsage]
+from schema.errors import BadSetting
 from schema.filter import Filter
 from search.text.bm25 import Bm25Index
 from search.text.index import open_text_index
@@ -59,6 +61,20 @@ def test_words_that_lead_to_articles_weigh_more_than_words_that_lead_astray(lexi
     options = load_recipe("learned-sparse").training.model_copy(update={"dropout": 0.0, "learning_rate": 0.1, "patience": 40})
     pain, four, _ = _fitted(scores, asked, asked, options)().exp().tolist()
     assert pain > 1 > four
+
+
+def test_questions_without_a_word_of_the_law_teach_nothing(asked_home: Path, lexical: EmbeddedLexical) -> None:
+    recipe = load_recipe("learned-sparse")
+    with open_graph(asked_home) as graph:
+        workspace = workspace_on(asked_home, graph)
+        foreign = [replace(question, text="xylophone", description="") for question in workspace.questions]
+        with pytest.raises(BadSetting, match="no training question has a word of the law"):
+            learned_lexical(replace(workspace, questions=foreign), recipe, "random")
+    # A batch of such questions is passed over.
+    none = Asked(torch.tensor([], dtype=torch.long), np.array([2]))
+    told = Asked(torch.tensor([0, 1]), np.array([2]))
+    options = recipe.training.model_copy(update={"batch": 1})
+    assert torch.isfinite(_fitted(_Scores(lexical, WORDS), [[none, told]] * 2, [[told]] * 2, options)()).all()
 
 
 def test_the_index_that_serves_keeps_its_weights(asked_home: Path) -> None:

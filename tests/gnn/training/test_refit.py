@@ -27,7 +27,7 @@ from gnn.versions.shared_folder import model_folder
 from schema.errors import BadSetting, NotReady
 from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
-from search.questions import of_split
+from search.questions import of_split, query_text
 from tests.gnn.conftest import small_recipe, workspace_on
 from tests.support.commands import recipe_file
 
@@ -100,10 +100,10 @@ def test_the_confidence_is_learnt_from_the_version_that_has_not_seen_the_questio
 def test_the_gate_asks_what_neither_version_has_learnt_from(
     own_home: Path, refit: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[int] = []
+    asked: list[str] = []
 
     def judged_by(old: Any, new: Any, questions: Any, **_: Any) -> Verdict:
-        asked.extend(int(position) for question in questions for position in question.relevant)
+        asked.extend(question.query for question in questions)
         return Verdict(True, "as it is", {})
 
     monkeypatch.setattr(gnn.retraining.retrain, "judge", judged_by)
@@ -114,7 +114,7 @@ def test_the_gate_asks_what_neither_version_has_learnt_from(
         report = retrain(workspace, refit)
         test = of_split(workspace.questions, "random", "test")
     assert report.outcome is Outcome.FLIPPED
-    assert len(asked) == sum(len(question.relevant) for question in test)
+    assert asked == [query_text(question) for question in test]
     with open_graph(own_home) as graph:
         assert active_id(graph) == report.model
         told = {row["recipe"]: json.loads(row["metrics"]) for row in model_rows(graph)}
@@ -123,14 +123,14 @@ def test_the_gate_asks_what_neither_version_has_learnt_from(
     asked.clear()
     with open_graph(own_home) as graph:
         retrain(workspace_on(own_home, graph), refit.chooser.model_copy(update={"votes": 3.0}))
-    assert len(asked) == sum(len(question.relevant) for question in test)
+    assert asked == [query_text(question) for question in test]
     # Where no others are left, development questions are asked all the same.
     asked.clear()
     with open_graph(own_home) as graph:
         workspace = workspace_on(own_home, graph)
         retrain(replace(workspace, questions=[q for q in workspace.questions if q not in test]), refit)
         development = of_split(workspace.questions, "random", "development")
-    assert len(asked) == sum(len(question.relevant) for question in development)
+    assert asked == [query_text(question) for question in development]
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,18 @@ def test_what_cannot_be_refit_is_refused(toml: str, told: str, tmp_path: Path) -
     (tmp_path / "odd.toml").write_text(toml)
     with pytest.raises(BadSetting, match=rf"odd\.toml: {told}"):
         load_recipe(str(tmp_path / "odd.toml"))
+
+
+def test_no_training_starts_from_what_has_learnt_from_its_development_questions(own_home: Path, refit: Recipe) -> None:
+    (refit.folder / "odd.toml").write_text('base = "small"\n[training]\nstart = "refit"\n', "utf-8")
+    with open_graph(own_home) as graph, pytest.raises(BadSetting, match=r"odd: refit has learnt .* chooses by; name small$"):
+        Trainer(workspace_on(own_home, graph), alone()).version(load_recipe(str(refit.folder / "odd.toml")), "random", "odd")
+
+
+def test_a_training_that_starts_from_another_encoder_is_refused(own_home: Path, refit: Recipe) -> None:
+    (refit.folder / "odd.toml").write_text('base = "small"\n[encoder]\ndimensions = 3\n[training]\nstart = "small"\n', "utf-8")
+    with open_graph(own_home) as graph, pytest.raises(BadSetting, match=r"odd: small, which it starts from, has another encoder"):
+        Trainer(workspace_on(own_home, graph), alone()).version(load_recipe(str(refit.folder / "odd.toml")), "random", "odd")
 
 
 @pytest.mark.parametrize("chooser", ["static-refit", "bm25-tuned", "encoder"])

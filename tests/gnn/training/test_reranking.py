@@ -14,6 +14,7 @@ from gnn.comparison.cross_fitted import cross_fitted_page, cross_fitted_tables
 from gnn.options import RerankOptions
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import FOLDS, cross_fitted, fold_of
+from gnn.training.lambdamart import Example, fit_trees
 from gnn.training.train import train
 from gnn.versions.active import active_id, active_model
 from gnn.versions.files import RERANKER
@@ -22,7 +23,7 @@ from gnn.workspace import Workspace
 from schema.errors import BadQuery, ServerUnavailable
 from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
-from search.questions import TITLE, WITH_DESCRIPTION, of_split
+from search.questions import TITLE, WITH_DESCRIPTION, of_split, query_text
 from search.ranking.candidates import FEATURES, MOST, UNLEARNT
 from search.ranking.reranker import Reranker
 from search.retrieval import Retriever
@@ -74,8 +75,15 @@ def test_each_question_is_asked_of_a_model_that_was_not_trained_on_it(index: Tex
 
 @pytest.mark.slow
 def test_what_rerankers_add_is_measured_on_questions_that_they_had_not_seen(
-    trained_home: Path, index: TextIndex, questions: list[Question]
+    trained_home: Path, index: TextIndex, questions: list[Question], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    learnt_from: list[set[str]] = []
+
+    def noted(examples: Sequence[Example], *rest: Any, **options: Any) -> Any:
+        learnt_from.append({example.query for example in examples})
+        return fit_trees(examples, *rest, **options)
+
+    monkeypatch.setattr("gnn.comparison.cross_fitted.fit_trees", noted)
     trees = reranking_recipe()
     graph_reranker = small_recipe().model_copy(update={"name": "graph", "method": "graph-reranker", "rerank": trees.rerank})
     other = trees.model_copy(update={"name": "other", "training": trees.training.model_copy(update={"epochs": 1})})
@@ -91,6 +99,10 @@ def test_what_rerankers_add_is_measured_on_questions_that_they_had_not_seen(
                 next(cross_fitted_tables(workspace, [trees, trees.model_copy(update=change)], ("random",)))
     assert [(one.split, one.asked) for one in tables] == [("random", WITH_DESCRIPTION), ("random", TITLE)]
     asked = [question for part in ("train", "test") for question in of_split(questions, "random", part)]
+    folds = {query_text(q, way): fold_of(index.corpus, q, "random") for q in asked for way in (TITLE, WITH_DESCRIPTION)}
+    assert len(learnt_from) == len(set(folds.values()))
+    for fold, taught in zip(sorted(set(folds.values())), learnt_from, strict=True):
+        assert taught == {query for query, of in folds.items() if of != fold}, "what was asked taught nothing"
     for table in tables:
         assert table.n == len(asked)
         for gains in table.gains.values():
