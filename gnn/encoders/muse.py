@@ -21,27 +21,48 @@ BRANCHES: Mapping[int, int] = {2: 0, 3: 1, 5: 2}
 """Word pieces that the convolutions of a branch see at once, and how many of them stand before the one in the middle."""
 _GAP = 2
 """Rows of zeros between texts: as far as the widest convolution sees."""
-_AT_ONCE = 512
-"""Word pieces that go through the network together."""
+_SHARED, _AT_ONCE = 1 << 16, 512
+"""Word pieces of which those that are the same go through the first layers once, and that go through the others together."""
 _QUERY_PIECES = 128
 _LONGEST_PIECE = 16
 """Characters of the longest word piece: a text is not looked at further than so many of these as are read."""
 _EPSILON = 1e-6
 
 
-def _batches(texts: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Yield the places of texts that go through the network together, without those that have no pieces."""
+def _batches(texts: Sequence[Sequence[int]], most: int) -> Iterator[list[int]]:
+    """Yield the places of texts, so many word pieces together; without those that have none."""
     batch: list[int] = []
     pieces = 0
     for place, text in enumerate(texts):
         if len(text):
             batch.append(place)
             pieces += len(text)
-        if pieces >= _AT_ONCE:
+        if pieces >= most:
             yield batch
             batch, pieces = [], 0
     if batch:
         yield batch
+
+
+def _with_gap(rows: Matrix) -> Matrix:
+    """Return rows with one of zeros behind them, which stands for what is between texts."""
+    return np.concatenate([rows, np.zeros_like(rows[:1])])
+
+
+@dataclass(frozen=True, slots=True)
+class _OfPieces:
+    """What the first layers make of u pieces by themselves, and of a gap, which stands last.
+
+    Attributes:
+        vectors: float32[u + 1, 512].
+        states: by the width of a branch, float32[u + 1, 256].
+        seen: by the width of a branch, and by the place of the piece among those that its first convolution sees,
+            float32[u + 1, 256].
+    """
+
+    vectors: Matrix
+    states: Mapping[int, Matrix]
+    seen: Mapping[int, Sequence[Matrix]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +88,7 @@ class MuseNetwork:
     ) -> Matrix:
         """Return float32[texts, 512] of unit length, for texts as places of word pieces; those without any are zero."""
         embedded = np.zeros((len(texts), self.parameters["d3"].shape[1]), np.float32)
-        batches = list(_batches(texts))
+        batches = list(_batches(texts, _SHARED))
         with ThreadPoolExecutor(threads) as pool:
             within = map if len(batches) == 1 else pool.map  # a query needs no other thread
             made = within(lambda batch: self._batch([texts[place] for place in batch]), batches)
@@ -77,32 +98,49 @@ class MuseNetwork:
         return embedded
 
     def _batch(self, texts: Sequence[Sequence[int]]) -> Matrix:
-        """Return the embeddings of texts that lie in one array, one after another, with rows of zeros between them."""
-        gap = [-1] * _GAP
-        rows = np.array([row for text in texts for row in (*gap, self.begin, *text, self.end)] + gap)
-        inside = rows >= 0
-        pieces = self.table[rows].astype(np.float32) * self.scale[rows, None] + self.low[rows, None]
-        projected = self._normed(pieces @ self.parameters["project"] + self.parameters["project_bias"], "norm_in")
-        projected[~inside] = 0
-        own = np.split(projected, len(BRANCHES), axis=1)
-        seen = [self._branch(width, states, inside) for width, states in zip(BRANCHES, own, strict=True)]
-        states = self._normed(np.concatenate([pieces, *seen], axis=1), "norm_out")
+        """Return the embeddings of texts; what depends on a piece alone is computed once for all its places."""
+        used = np.unique(np.concatenate([*texts, [self.begin, self.end]]))
+        pieces = self._of_pieces(used)
+        place = {row: n for n, row in enumerate(used.tolist())}
+        begin, end = place[self.begin], place[self.end]
+        placed = [[begin, *(place[piece] for piece in text), end] for text in texts]
+        parts = [self._texts([placed[n] for n in some], pieces) for some in _batches(placed, _AT_ONCE)]
+        return np.concatenate(parts)
+
+    def _of_pieces(self, rows: npt.NDArray[np.int64]) -> _OfPieces:
+        """Return what the first layers make of pieces, wherever they stand."""
+        own = self.parameters
+        vectors = self.table[rows].astype(np.float32) * self.scale[rows, None] + self.low[rows, None]
+        projected = self._normed(vectors @ own["project"] + own["project_bias"], "norm_in")
+        states = dict(zip(BRANCHES, np.split(_with_gap(projected), len(BRANCHES), axis=1), strict=True))
+        seen = {width: [states[width] @ part for part in np.split(own[f"first_{width}"], width)] for width in BRANCHES}
+        return _OfPieces(_with_gap(vectors), states, seen)
+
+    def _texts(self, texts: Sequence[Sequence[int]], pieces: _OfPieces) -> Matrix:
+        """Return the embeddings of texts that lie in one array, one after another, with gaps between them."""
+        gap = [len(pieces.vectors) - 1] * _GAP
+        rows = np.array([row for text in texts for row in (*gap, *text)] + gap)
+        inside = rows < gap[0]
+        branches = (self._branch(width, rows, pieces, inside) for width in BRANCHES)
+        states = self._normed(np.concatenate([pieces.vectors[rows], *branches], axis=1), "norm_out")
         states[~inside] = 0
-        lengths = np.array([len(text) + 2 for text in texts])
+        lengths = np.array([len(text) for text in texts])
         starts = np.cumsum(lengths + _GAP) - lengths
         sums = np.add.reduceat(states, starts, axis=0)
         means = (sums @ self.parameters["out"] + lengths[:, None] * self.parameters["out_bias"]) / np.sqrt(lengths)[:, None]
         return unit(self._deep(means.astype(np.float32)))
 
-    def _branch(self, width: int, states: Matrix, inside: npt.NDArray[np.bool_]) -> Matrix:
+    def _branch(self, width: int, rows: npt.NDArray[np.int64], pieces: _OfPieces, inside: npt.NDArray[np.bool_]) -> Matrix:
         """Return float32[rows, 256]: two residual convolutions of one width."""
-        before = BRANCHES[width]
-        for layer in ("first", "second"):
-            padded = np.pad(states, ((before, width - 1 - before), (0, 0)))
-            seen = np.concatenate([padded[shift : shift + len(states)] for shift in range(width)], axis=1)
-            weights, bias = (self.parameters[f"{layer}_{width}{end}"] for end in ("", "_bias"))
-            states = states + np.maximum(seen @ weights + bias, 0)
-            states[~inside] = 0
+        own, around = self.parameters, (BRANCHES[width], width - 1 - BRANCHES[width])
+        there = np.pad(rows, around, constant_values=len(pieces.vectors) - 1)
+        seen = sum(part[there[shift : shift + len(rows)]] for shift, part in enumerate(pieces.seen[width]))
+        states = pieces.states[width][rows] + np.maximum(seen + own[f"first_{width}_bias"], 0)
+        states[~inside] = 0
+        padded = np.pad(states, (around, (0, 0)))
+        windows = np.concatenate([padded[shift : shift + len(rows)] for shift in range(width)], axis=1)
+        states += np.maximum(windows @ own[f"second_{width}"] + own[f"second_{width}_bias"], 0)
+        states[~inside] = 0
         return states
 
     def _normed(self, states: Matrix, name: str) -> Matrix:

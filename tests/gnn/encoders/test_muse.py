@@ -87,8 +87,9 @@ def test_texts_beside_each_other_do_not_change_each_other(monkeypatch: pytest.Mo
     texts = [[0], [1, 2], [2, 0, 1, 1], [1]]
     alone = np.concatenate([network([text]) for text in texts])
     np.testing.assert_allclose(network(texts), alone, rtol=1e-5, atol=1e-6)
-    monkeypatch.setattr("gnn.encoders.muse._AT_ONCE", 2)
-    np.testing.assert_allclose(network(texts), alone, rtol=1e-5, atol=1e-6)
+    for most in ("_AT_ONCE", "_SHARED"):
+        monkeypatch.setattr(f"gnn.encoders.muse.{most}", 2)
+        np.testing.assert_allclose(network(texts, threads=2), alone, rtol=1e-5, atol=1e-6)
 
 
 def test_a_text_without_a_known_piece_is_the_zero_vector() -> None:
