@@ -110,7 +110,7 @@ class MuseNetwork:
     def _of_pieces(self, rows: npt.NDArray[np.int64]) -> _OfPieces:
         """Return what the first layers make of pieces, wherever they stand."""
         own = self.parameters
-        vectors = self.table[rows].astype(np.float32) * self.scale[rows, None] + self.low[rows, None]
+        vectors = np.asarray(self.table[rows] * self.scale[rows, None] + self.low[rows, None], np.float32)
         projected = self._normed(vectors @ own["project"] + own["project_bias"], "norm_in")
         states = dict(zip(BRANCHES, np.split(_with_gap(projected), len(BRANCHES), axis=1), strict=True))
         seen = {width: [states[width] @ part for part in np.split(own[f"first_{width}"], width)] for width in BRANCHES}
