@@ -21,7 +21,7 @@ from tests.test_bench import OVER_THE_DEMO, QUICK
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines() if line.strip()]
 QUERY = re.findall(r"```graphql\n(.*?)```", README, re.DOTALL)[0]
-pytestmark = [pytest.mark.timeout(2400), pytest.mark.xdist_group("real README")]
+pytestmark = [pytest.mark.timeout(4500), pytest.mark.xdist_group("real README")]
 
 
 @pytest.fixture(scope="module")
