@@ -51,7 +51,7 @@ def _with_gap(rows: Matrix) -> Matrix:
 
 @dataclass(frozen=True, slots=True)
 class _OfPieces:
-    """What the first layers make of u pieces by themselves, and of a gap, which stands last.
+    """States that the first layers give u pieces, wherever these stand; the last row is of a gap between texts.
 
     Attributes:
         vectors: float32[u + 1, 512].
