@@ -175,18 +175,29 @@ class Recipe(Options):
         return bool(self.rerank.rounds) or self.method in ("graph-reranker", *READERS)
 
     @property
+    def made_from(self) -> tuple["Recipe", ...]:
+        """Recipes that it is made from, and those that these are made from, each once, the nearest first.
+
+        Raises:
+            BadSetting: there is no such recipe.
+        """
+        met: dict[str, Recipe] = {self.name: self}
+        waiting: list[Recipe] = [self]
+        for one in waiting:
+            first_stage = one.reading.first_stage if one.method in READERS else ""
+            over = one.rerank.over if one.rerank.rounds else ""
+            for name in (one.training.start, one.training.refit, one.encoder.tuned, first_stage, over):
+                if name and name not in met:
+                    met[name] = one.other(name)
+                    waiting.append(met[name])
+        return tuple(waiting[1:])
+
+    @property
     def further_sources(self) -> tuple[str, ...]:
         """Further sources of questions that are learnt from, by itself or by the recipes that it names, and those by theirs."""
-        met: dict[str, Recipe] = {}
-        waiting: list[Recipe] = [self]
-        while waiting:
-            one = waiting.pop()
-            if one.name not in met:
-                met[one.name] = one
-                first_stage = one.reading.first_stage if one.method in READERS else ""
-                named = (one.encoder.tuned, one.training.start, one.training.refit, one.rerank.over, first_stage, *one.compare)
-                waiting += [one.other(name) for name in named if name]
-        return tuple(dict.fromkeys(source for one in met.values() for source in one.more_questions))
+        whole = (self, *map(self.other, self.compare))
+        every = (one for above in whole for one in (above, *above.made_from))
+        return tuple(dict.fromkeys(source for one in every for source in one.more_questions))
 
     def other(self, name: str) -> "Recipe":
         """Return another recipe that this one names: beside it, else under ``gnn/recipes``; with its seeds and borrowed encoder.
@@ -203,13 +214,19 @@ class Recipe(Options):
         """Return another recipe, to build on: this one chooses by development questions, that one must not have learnt from them.
 
         Raises:
-            BadSetting: no recipe has that name, or it learns from development questions.
+            BadSetting: no recipe has that name, or it learns from development questions, or from further sources that this
+                one does not name.
         """
         other = self.other(name)
         if other.training.refit:
             raise BadSetting(
                 f"recipe {self.name}: {name} has learnt from the development questions that this one chooses by; "
                 f"name {other.training.refit}"
+            )
+        if further := set(other.more_questions).difference(self.more_questions):
+            raise BadSetting(
+                f"recipe {self.name}: {name} learns from {', '.join(sorted(further))} too, which is not among this one's "
+                "more_questions"
             )
         return other
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from itertools import product
 from typing import NamedTuple
 
-from gnn.recipe import READERS, Recipe
+from gnn.recipe import Recipe
 from schema.records import Question
 
 
@@ -30,10 +30,6 @@ def model_ids(recipe: Recipe, index_key: str, questions: Sequence[Question]) -> 
     ids: dict[RecipeSplit, str] = {}
     for split, name in product(recipe.splits, (*recipe.compare, recipe.name)):
         chosen = recipe.other(name)
-        made_from = [index_key, digest, split]
-        first_stage = chosen.reading.first_stage if chosen.method in READERS else ""
-        over = chosen.rerank.over if chosen.rerank.rounds else ""
-        named = (chosen.training.start, chosen.training.refit, chosen.encoder.tuned, first_stage, over)
-        made_from += [chosen.other(one).key() for one in named if one]
+        made_from = [index_key, digest, split, *(one.key() for one in chosen.made_from)]
         ids[RecipeSplit(name, split)] = f"{name}-{split}-{chosen.key(*made_from)}"
     return ids

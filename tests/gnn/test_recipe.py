@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from gnn.recipe import Recipe, load_recipe
+from gnn.versions.identity import model_ids
 from schema.errors import BadSetting
 
 KEYS = {
@@ -111,3 +112,38 @@ def test_recipes_of_models_of_before_say_yes_or_no_to_votes() -> None:
     assert Recipe.model_validate(stored).key() == load_recipe("static").key()
     with pytest.raises(ValidationError, match="greater than or equal to 0"):
         Recipe.model_validate({"name": "small", "votes": -1})
+
+
+def _chain(folder: Path) -> Recipe:
+    """Return a recipe that starts from one which starts from another."""
+    for name, start in (("top", "middle"), ("middle", "low"), ("low", "")):
+        text = f'base = "static"\ncompare = []\n[training]\nstart = "{start}"\n'
+        (folder / f"{name}.toml").write_text(text, "utf-8")
+    return load_recipe(str(folder / "top.toml"))
+
+
+def test_the_version_depends_on_all_recipes_that_stand_below_it(tmp_path: Path) -> None:
+    top = _chain(tmp_path)
+    assert [one.name for one in top.made_from] == ["middle", "low"]
+    before = model_ids(top, "index", [])
+    low = tmp_path / "low.toml"
+    low.write_text(low.read_text() + "epochs = 3\n")
+    assert model_ids(top, "index", []) != before
+
+
+def test_a_recipe_that_starts_from_itself_is_made_from_no_other(tmp_path: Path) -> None:
+    top = _chain(tmp_path)
+    (tmp_path / "low.toml").write_text('base = "static"\n[training]\nstart = "top"\n')
+    assert [one.name for one in top.made_from] == ["middle", "low"]
+
+
+def test_what_a_recipe_builds_on_learns_from_no_source_that_it_does_not_name(tmp_path: Path) -> None:
+    top = _chain(tmp_path)
+    assert top.unlearnt("middle").name == "middle"
+    for name in ("low", "middle"):
+        text = (tmp_path / f"{name}.toml").read_text()
+        (tmp_path / f"{name}.toml").write_text('more_questions = ["sheets"]\n' + text)
+    assert top.further_sources == ("sheets",)
+    with pytest.raises(BadSetting, match="recipe top: middle learns from sheets too, which is not among"):
+        top.unlearnt("middle")
+    assert load_recipe(str(tmp_path / "middle.toml")).unlearnt("low").name == "low"
