@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from cli.options_given import options_given, prepare_to_write, refuse_idle
 from cli.output import say_json, warn
 from cli.tables import say_figures
 from cli.workspace import Home
@@ -59,7 +60,7 @@ def compare(  # noqa: PLR0913 (options)
     With --cross-fitted, what the rerankers of recipes add: each fifth of the training and test questions is asked of models
     that learnt from the others, one training each; nothing of it is kept.
     """
-    refuse_idle_options(context)
+    check_options(context)
     if cross_fitted:
         compare_cross_fitted(Home.of(context), recipes, questions, only, out, as_json=json_)
     elif coliee is None:
@@ -76,20 +77,17 @@ _IDLE = {
 """Options that do nothing beside another."""
 
 
-def refuse_idle_options(context: typer.Context) -> None:
-    """Refuse options that would do nothing beside others that were given.
+def check_options(context: typer.Context) -> None:
+    """Refuse options that would do nothing beside others that were given, and a file that cannot be written.
 
     Raises:
         BadQuery: there are such; the message names both.
     """
-    sources = {name: context.get_parameter_source(name) for name in context.params}
-    given = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
-    for option, idle in _IDLE.items():
-        for name in idle if option in given else ():
-            if name in given:
-                raise BadQuery(f"--{name} does nothing with --{option.replace('_', '-')}: leave one of them out")
+    given = options_given(context)
+    refuse_idle(given, _IDLE)
     if "test" in given and "coliee" not in given:
         raise BadQuery("--test names a year of COLIEE: name its folder with --coliee, or a part of the questions with --split")
+    prepare_to_write(context.params["out"])
 
 
 class Trainings(NamedTuple):
@@ -146,7 +144,6 @@ def page_of(tables: "Sequence[RecipeTable]", command: str) -> str:
 def write_page(file: Path | None, page: Callable[[str], str]) -> None:
     """Write a page, which is told the command that asked for it, where a file is named."""
     if file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(page(shlex.join(["lexgraph", *sys.argv[1:]])), "utf-8")
         warn(f"written: {file}")
 

@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 
 from cli import steps
+from cli.options_given import options_given, prepare_to_write, refuse_idle
 from cli.output import say, say_json
 from cli.workspace import Home
+from schema.errors import BadQuery
 
 app = typer.Typer()
 models_app = typer.Typer(help="List model versions, choose the active one, go back, prune.", invoke_without_command=True)
@@ -77,12 +79,22 @@ def evaluate(  # noqa: PLR0913 (options)
     """
     from cli.tables import show_act_systems, show_comparison
 
+    _check_options_of_evaluate(context)
     home = Home.of(context)
     if benchmark is None:
         show_comparison(steps.evaluate(home, questions, split, recipe, picture, per_question), as_json=json_)
     else:
         systems = steps.evaluate_acts(home, benchmark, transpositions, basis)
         show_act_systems(f"{benchmark}, {basis} pairs", systems, as_json=json_)
+
+
+def _check_options_of_evaluate(context: typer.Context) -> None:
+    """Refuse options that would do nothing beside others that were given, and files that cannot be written."""
+    given = options_given(context)
+    refuse_idle(given, {"benchmark": ("questions", "split", "recipe", "picture", "per_question")})
+    if "benchmark" not in given and (idle := given.intersection(("transpositions", "basis"))):
+        raise BadQuery(f"--{min(idle)} is for --benchmark eu-lu: name that too")
+    prepare_to_write(context.params["picture"], context.params["per_question"])
 
 
 @models_app.callback()

@@ -1,6 +1,7 @@
 """Systems side by side on the same questions: one table, what each part of the hybrid earns."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -138,9 +139,15 @@ def compare(
 def curves(workspace: Workspace, recipe: Recipe) -> dict[str, list[dict[str, float]]]:
     """Return the training curves of a recipe's versions on its first split, by system."""
     ids = model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))
-    names = (*recipe.compare, recipe.name)
-    cards = [read_card(workspace.home, ids[RecipeSplit(name, recipe.splits[0])]) for name in names]
-    return {card["recipe"]["system"]: card["curve"] for card in cards if card["curve"]}
+    cards = {row: read_card(workspace.home, ids[RecipeSplit(of, recipe.splits[0])]) for row, of in _rows(recipe).items()}
+    return {row: card["curve"] for row, card in cards.items() if card["curve"]}
+
+
+def _rows(recipe: Recipe) -> dict[str, str]:
+    """Return the recipes of a table by the names of their rows: their systems, and where two share one, their own names."""
+    systems = {name: recipe.other(name).system for name in (*recipe.compare, recipe.name)}
+    shared = Counter(systems.values())
+    return {system if shared[system] == 1 else name: name for name, system in systems.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +169,17 @@ def _systems(workspace: Workspace, recipe: Recipe, split: str) -> Iterator[_Syst
     yield _System("bm25-hybrid", lexical, Mode.HYBRID, "The words of articles and of their sections, pooled over the tree.")
     ids = model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))
     home, corpus = workspace.home, workspace.corpus
-    for name in (*recipe.compare, recipe.name):
+    for row, name in _rows(recipe).items():
         id = ids[RecipeSplit(name, split)]
         if not model_folder(home, id).is_dir():
             raise NotReady(f"model {id} has not been trained: run `lexgraph train`")
         retriever = Retriever(workspace.index, served_model(home, workspace.graph, corpus, id, workspace.threads))
         seconds = read_run(home, id)["training_s"]
         other = recipe.other(name)
-        yield _System(other.system, retriever, Mode.VECTOR, other.description, seconds)
+        yield _System(row, retriever, Mode.VECTOR, other.description, seconds)
         if name == recipe.name:
-            down = f"From the acts down through the sections, by the embeddings of {other.system}."
-            fused = f"{other.system}, words, and the nearest training questions, fused"
+            down = f"From the acts down through the sections, by the embeddings of {row}."
+            fused = f"{row}, words, and the nearest training questions, fused"
             plain = Retriever(workspace.index, retriever.model, reranks=False)
             yield _System("hierarchical", retriever, Mode.HIERARCHICAL, down, seconds)
             yield _System("hybrid-no-pooling", plain, Mode.HYBRID, f"{fused}.", seconds, pooled=False)

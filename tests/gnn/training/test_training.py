@@ -18,7 +18,7 @@ import lexgraph
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from cypher.export.dump import canonical_dump
 from gnn.encoders.features import Features
-from gnn.evaluation.compare import compare
+from gnn.evaluation.compare import compare, curves
 from gnn.evaluation.plot import draw
 from gnn.model.subgraph import subgraph_edges
 from gnn.recipe import load_recipe
@@ -155,6 +155,20 @@ def test_the_table_has_every_system_and_hybrid_finds_what_is_relevant(own_home: 
         assert all(tuple(ranks) == question.relevant for ranks in row["ranks"].values())
     found = [rank for row in rows for rank in row["ranks"]["hybrid"].values()]
     assert all(rank is not None and 1 <= rank <= 100 for rank in found)
+
+
+def test_rows_of_recipes_that_share_a_system_are_told_apart(own_home: Path, recipe_file: str, tmp_path: Path) -> None:
+    for name in ("section-mean", "trained", "encoder", "small"):
+        shutil.copy(Path(recipe_file).with_name(f"{name}.toml"), tmp_path)
+    (tmp_path / "other.toml").write_text('base = "small"\ncompare = ["encoder", "small"]\n[training]\nseed = 3\n')
+    recipe = str(tmp_path / "other.toml")
+    _train(own_home, recipe)
+    with open_graph(own_home) as graph:
+        workspace, other = workspace_on(own_home, graph), load_recipe(recipe)
+        asked = of_split(workspace.questions, "random", "test")
+        table = compare(workspace, other, asked, source="service-public", split="random", part="test")
+        assert list(table.systems)[2:5] == ["encoder", "small", "other"]
+        assert list(curves(workspace, other)) == ["small", "other"]
 
 
 @pytest.mark.slow
