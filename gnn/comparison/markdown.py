@@ -64,8 +64,8 @@ def _explained(tables: Sequence[RecipeTable]) -> Iterator[str]:
     row = "first row" if tables[0].against == "first" else "row above"
     yield f"Measures are in percent, {over}."
     yield f"Differences from the {row} are in points, with a paired 95 % bootstrap interval over questions."
-    yield "Training is the mean of one: of towers and networks, without the tuning of the fusion, the trees of LambdaMART, and"
-    yield "the training that chose the epochs of a refit recipe. Parameters are those of towers and networks; trees do not count."
+    yield "Training is the mean of one, its reranker included, without the tuning of the fusion and the training that chose the"
+    yield "epochs of a refit recipe. Parameters are those of towers and networks; trees do not count."
     yield "The time of a query is the median, on the machine that measured."
     yield ""
     ways = [way for way in WAYS if way == "served" or any(row.name.endswith(f":{way}") for row in tables[0].rows)]

@@ -112,7 +112,9 @@ def adapted_body(workspace: Workspace, recipe: Recipe) -> Body:
         texts = [passage(corpus, text, position) for position, own in enumerate(text.texts) if own.strip()]
         body = load_body(options.body, texts, layers=options.layers, masks=True)
         task = AdaptationTask(prepared(body, options), texts, recipe)
-        run = Run(recipe.name, key, place_of(workspace, name), options, workspace.threads, workspace.progress)
+        # Under a name that recipes share as they share the transformer: one goes on where another was stopped.
+        told, place = f"adaptation of {Path(options.body).name}", place_of(workspace, name)
+        run = Run(told, key, place, options, workspace.threads, workspace.progress)
         curve = tune(task, run)
 
         def write(part: Path) -> int:

@@ -296,6 +296,8 @@ class _Tuning:
         self.optimiser.load_state_dict(stored["optimiser"])
         curve = [TunedEpoch(**epoch) for epoch in stored["state"].pop("curve")]
         self.state = _State(**stored["state"], curve=curve)
+        if curve:  # a run may have been killed between its checkpoint and its curve
+            self._write_curve()
 
     def _write_curve(self) -> None:
         file, names = self.run.folder / CURVE, list(self.state.curve[0].quality)

@@ -1,6 +1,7 @@
 """Training: every missing version of a recipe, from the features of the law to its files, then the one that serves."""
 
 import platform
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -166,9 +167,11 @@ class Trainer:
             tuned = tune_weights(retriever, development, made.weights, progress=workspace.progress)
             made = replace(made, weights=tuned.weights, pooling=tuned.pooling)
         if recipe.rerank.rounds:
+            began = time.monotonic()
             examples = self.examples(_learnt_over(recipe), split, made.weights, made.pooling)
             trees = fit_trees(examples, FEATURES, recipe.rerank, threads=workspace.threads)
-            made = replace(made, reranker=Reranker(trees, recipe.rerank.share))
+            trained = replace(trained, seconds=trained.seconds + time.monotonic() - began)
+            made = replace(made, trained=trained, reranker=Reranker(trees, recipe.rerank.share))
         return made
 
     def _trained(self, recipe: Recipe, split: str) -> Trained:

@@ -120,7 +120,7 @@ def test_a_killed_adaptation_goes_on_to_the_same_transformer(
         with pytest.raises(Killed):
             adapted_body(workspace, recipe)
         assert len(list((own_home / RUNS).rglob(CHECKPOINT))) == 1
-        gone_on = adapted_body(workspace, recipe)
+        gone_on = adapted_body(workspace, recipe.model_copy(update={"name": "another"}))
         assert calls == [7]  # the fifth step and the sixth
         assert not list((own_home / RUNS).rglob(CHECKPOINT))
         (folder,) = (own_home / "features").glob("adapted-masking-*")

@@ -81,6 +81,10 @@ def test_a_run_that_is_over_is_not_run_again(tmp_path: Path) -> None:
     rows = (tmp_path / CURVE).read_text("utf-8").splitlines()
     assert rows[0] == "epoch,loss,MAP,seconds,kept"
     assert len(rows) == 5
+    # Killed before it had written its curve, it writes that when it is asked again.
+    (tmp_path / CURVE).unlink()
+    tune(Lines(), run_in(tmp_path))
+    assert (tmp_path / CURVE).read_text("utf-8").splitlines() == rows
 
 
 def test_batches_of_a_step_give_the_gradients_of_one(tmp_path: Path) -> None:
