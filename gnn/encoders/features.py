@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -48,6 +48,17 @@ class Features:
     parents: Matrix
     seconds: float = 0.0
     parameters: int = 0
+    _known: dict[str, npt.NDArray[np.float32]] = field(default_factory=dict[str, npt.NDArray[np.float32]], repr=False)
+
+    def of_queries(self, texts: Sequence[str]) -> Matrix:
+        """Return float32[texts, d]: embeddings of queries, each encoded by itself, as a search does, and once only.
+
+        So they are the same bit by bit, whichever others were asked for before and beside them.
+        """
+        for text in texts:
+            if text not in self._known:
+                self._known[text] = self.encoder.encode([text])[0]
+        return np.stack([self._known[text] for text in texts])
 
 
 @dataclass(frozen=True, eq=False)

@@ -243,7 +243,7 @@ class Trainer:
             examples = Examples(workspace.corpus, features, self._edges(first), questions, development)
             trained = fit(first, examples, threads=workspace.threads, process=self.process, progress=workspace.progress)
             memory = _question_memory(workspace.corpus, features, trained, questions)
-            return NewVersion("", first, features, trained, memory, weights, pooling).model()
+            return NewVersion("", first, features, trained, memory, weights, pooling).model(features.of_queries)
 
         return list(cross_fitted(workspace.index, asked, split, model_of, progress=workspace.progress))
 
@@ -291,7 +291,7 @@ def _learnt_over(recipe: Recipe) -> Recipe:
 
 def _question_memory(corpus: Corpus, features: Features, trained: Trained, questions: Sequence[Question]) -> QuestionMemory:
     """Return training questions with their votes: each of n relevant articles gets 1 / √n."""
-    vectors: Matrix = features.encoder.encode([query_text(question) for question in questions])
+    vectors: Matrix = features.of_queries([query_text(question) for question in questions])
     if trained.tower is not None:
         vectors = trained.tower(vectors)
     positions = [np.sort(positions_of(corpus, question)) for question in questions]

@@ -57,12 +57,16 @@ class NewVersion:
     pooling: PoolingWeights
     reranker: Reranker | None = None
 
-    def model(self) -> VectorModel:
-        """Return what retrieval needs of it, as `load_model` does once it is written."""
+    def model(self, encode: Encode | None = None) -> VectorModel:
+        """Return what retrieval needs of it, as `load_model` does once it is written.
+
+        Args:
+            encode: gives the features of queries; unless given, the encoder does.
+        """
         trained = self.trained
         return VectorModel(
             id=self.id,
-            encode=_encoding(self.features.encoder, trained.tower),
+            encode=_encoding(encode or self.features.encoder.encode, trained.tower),
             articles=trained.articles,
             sections=trained.sections,
             acts=trained.acts,
@@ -222,7 +226,7 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2) -> VectorM
     tower = TowerWeights(*(np.load(folder / f"{n}.npy") for n in _TOWER)) if (folder / "w1.npy").exists() else None
     return VectorModel(
         id=id,
-        encode=_encoding(JoinedEncoder.load(folder / "encoder", threads), tower),
+        encode=_encoding(JoinedEncoder.load(folder / "encoder", threads).encode, tower),
         articles=arrays["articles"],
         sections=arrays["sections"],
         acts=arrays["acts"],
@@ -288,9 +292,9 @@ def _reranker(path: Path) -> Reranker | None:
         return Reranker(Trees(features, *(stored[name] for name in TREE_ARRAYS)), float(stored["share"]))
 
 
-def _encoding(encoder: JoinedEncoder, tower: TowerWeights | None) -> Encode:
+def _encoding(encode: Encode, tower: TowerWeights | None) -> Encode:
     """Return queries to embeddings: the encoder, then the query tower where one was trained."""
-    return encoder.encode if tower is None else lambda texts: tower(encoder.encode(texts))
+    return encode if tower is None else lambda texts: tower(encode(texts))
 
 
 def _write_json(path: Path, value: object) -> None:

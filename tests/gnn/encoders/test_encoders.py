@@ -1,6 +1,7 @@
 """Encoders: what is served equals what was fitted, and the packed transformer is the one its package runs."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +12,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 from gnn.encoders.features import make_features
+from gnn.encoders.joined import JoinedEncoder
 from gnn.encoders.lsa import fit_lsa
 from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.onnx_export import export_transformer
 from gnn.options import EncoderOptions
 from schema.errors import BadSetting
+from search.arrays import Matrix
 from search.corpus.corpus import Corpus, CorpusText
 from search.text.words import tokenised
 
@@ -119,3 +122,19 @@ def test_a_saved_joined_encoder_gives_the_same_queries(law: tuple[Corpus, Corpus
     loaded = JoinedEncoder.load(tmp_path / "saved")
     np.testing.assert_allclose(loaded.encode(_TEXTS), features.encoder.encode(_TEXTS), atol=1e-6)
     assert features.articles.shape[1] == 6 + 384
+
+
+def test_a_query_is_encoded_once_and_by_itself(law: tuple[Corpus, CorpusText], tmp_path: Path) -> None:
+    asked: list[Sequence[str]] = []
+
+    class Noting(JoinedEncoder):
+        def encode(self, texts: Sequence[str]) -> Matrix:
+            asked.append(texts)
+            return super().encode(texts)
+
+    made = make_features(tmp_path, *law, EncoderOptions(dimensions=6))  # pyright: ignore[reportCallIssue]
+    features = replace(made, encoder=Noting(made.encoder.parts))
+    texts = ["pain", "levain", "pain"]
+    np.testing.assert_array_equal(features.of_queries(texts), features.of_queries(texts))
+    assert asked == [["pain"], ["levain"]]
+    np.testing.assert_array_equal(features.of_queries(["levain"]), made.encoder.encode(["levain"]))
