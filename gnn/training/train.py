@@ -238,10 +238,12 @@ class Trainer:
         first = sampled(recipe.other(recipe.training.start) if recipe.training.start else recipe, recipe.rerank.negatives)
         development = of_split(workspace.questions, split, "development")
         asked = of_split(workspace.questions, split, "train") if asked is None else asked
+        chosen = self._chosen(recipe.chooser, split) if first.training.refit else None
+        threads, process, progress = workspace.threads, self.process, workspace.progress
 
         def model_of(questions: Sequence[Question]) -> VectorModel:
             examples = Examples(workspace.corpus, features, self._edges(first), questions, development)
-            trained = fit(first, examples, threads=workspace.threads, process=self.process, progress=workspace.progress)
+            trained = fit(first, examples, threads=threads, process=process, progress=progress, chosen=chosen)
             memory = _question_memory(workspace.corpus, features, trained, questions)
             return NewVersion("", first, features, trained, memory, weights, pooling).model(features.of_queries)
 

@@ -34,7 +34,7 @@ KEYS = {
     "muse-encoder": "972d3dbff296",
     "muse-lambdamart": "09674ebefc0f",
     "muse-refit": "39f1e90f92b8",
-    "muse-reranked": "ee8a9df968a0",
+    "muse-reranked": "fb6cf818ed26",
     "section-mean": "e9f50be735e9",
     "static": "659f0af9c48c",
     "static-encoder": "0d657643957b",
