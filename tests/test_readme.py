@@ -105,6 +105,7 @@ def test_the_table_shows_what_each_part_earns(figures: dict[str, Any]) -> None:
         "hierarchical",
         "hybrid-no-pooling",
         "hybrid",
+        "reranked",
     } <= systems.keys()
     assert systems["bm25"]["R@100"] == pytest.approx(57.9, abs=1.5)
     for row in systems.values():
@@ -115,7 +116,7 @@ def test_the_table_shows_what_each_part_earns(figures: dict[str, Any]) -> None:
 def test_the_figures_in_the_readme_are_those_measured(figures: dict[str, Any]) -> None:
     figure = r" ([\d.]+) \|"
     rows = re.findall(rf"^\| (\S+) \|{figure * (2 * len(SHOWN))}$", README, re.MULTILINE)
-    assert len(rows) >= 7
+    assert len(rows) >= 8
     for system, *told in rows:
         for split, values in ((figures, told[: len(SHOWN)]), (figures["by-dossier"], told[len(SHOWN) :])):
             for (measure, leeway), value in zip(SHOWN.items(), values, strict=True):
