@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gnn.retraining.retrain
+import gnn.training.train
 from cypher.engines.ladybug import open_graph
 from gnn.encoders.features import Features
 from gnn.model.subgraph import subgraph_edges
@@ -18,6 +19,7 @@ from gnn.recipe import Recipe, load_recipe
 from gnn.retraining.gate import Verdict
 from gnn.retraining.retrain import Outcome, retrain
 from gnn.training.distributed import alone
+from gnn.training.fusion_tuning import POOLING, weights_of
 from gnn.training.loop import Examples, fit
 from gnn.training.scope import unlearnt
 from gnn.training.train import Trainer, train
@@ -69,6 +71,27 @@ def test_development_questions_are_learnt_from_and_vote(own_home: Path, refit: R
     assert (both.trained.curve, both.trained.best) == (plain.trained.curve, plain.trained.best)
     assert not np.array_equal(both.trained.articles, plain.trained.articles)
     assert not (own_home / "models").exists(), "a comparison writes no model"
+
+
+def test_the_parts_that_a_reranker_learns_from_train_for_the_chosen_epochs(
+    own_home: Path, refit: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[Any] = []
+    fit = gnn.training.train.fit
+
+    def noted(*given: Any, **options: Any) -> Any:
+        ended.append(options.get("chosen"))
+        return fit(*given, **options)
+
+    monkeypatch.setattr(gnn.training.train, "fit", noted)
+    with open_graph(own_home) as graph:
+        trainer = Trainer(workspace_on(own_home, graph), alone())
+        for recipe, chooses in ((refit.chooser, True), (refit, False)):
+            ended.clear()
+            assert trainer.examples(recipe, "random", weights_of(recipe), POOLING)
+            assert ended
+            # The first training of a refit recipe's parts may be the chooser's own.
+            assert all((one is None) == chooses for one in (ended if chooses else ended[1:]))
 
 
 def test_the_version_of_its_chooser_is_trained_first_and_tells_what_was_chosen(own_home: Path, refit: Recipe) -> None:
