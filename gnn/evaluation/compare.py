@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gnn.asking import side_by_side
 from gnn.recipe import Recipe
 from gnn.versions.active import served_model
 from gnn.versions.files import read_card, read_run
@@ -18,11 +19,14 @@ from gnn.workspace import Workspace
 from schema.errors import BadQuery, NotReady
 from schema.records import Question
 from search.arrays import Matrix
-from search.evaluation import UNRANKED, Judged, Measured, Ranks, Scores, all_ranks, measures_of, recall_curve, with_intervals
+from search.evaluation import UNRANKED, Judged, Measured, Ranks, measures_of, ranks_in_order, recall_curve, with_intervals
 from search.modes import Mode
 from search.questions import PARTS, TITLE, WITH_DESCRIPTION, judged, of_split
 from search.retrieval import Retriever
 from search.vectors.model import Encode
+
+_TIMED = 32
+"""Queries that are asked one after another, for their time; the others are asked side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,14 +226,23 @@ def _systems(workspace: Workspace, recipe: Recipe, split: str) -> Iterator[_Syst
 def _measured(workspace: Workspace, system: _System, queries: Sequence[Judged]) -> SystemResult:
     times: list[float] = []
 
-    def score(query: str) -> Scores:
+    def ranks_of(query: Judged) -> Ranks:
+        scores, _ = system.retriever.scores(query.query, system.mode, pooled=system.pooled)
+        return ranks_in_order(scores, query.relevant)
+
+    def timed(query: Judged) -> Ranks:
         spared = system.encoder.spared if system.encoder else 0.0
         began = time.perf_counter()
-        scores, _ = system.retriever.scores(query, system.mode, pooled=system.pooled)
+        ranks = ranks_of(query)
         times.append(time.perf_counter() - began + (system.encoder.spared - spared if system.encoder else 0.0))
-        return scores
+        return ranks
 
-    ranks = all_ranks(score, queries, progress=workspace.progress, label=system.name)
+    with workspace.progress(system.name, len(queries)) as advance:
+        ranks: list[Ranks] = []
+        for query in queries[:_TIMED]:
+            ranks.append(timed(query))
+            advance(1)
+        ranks += side_by_side(ranks_of, queries[_TIMED:], workspace.threads, advance)
     measured = with_intervals(measures_of(ranks))
     median_ms = 1000 * float(np.median(times))
     return SystemResult(measured, recall_curve(ranks), system.training_s, median_ms, ranks, " ".join(system.about.split()))

@@ -76,9 +76,12 @@ def measure_scope(workspace: Workspace, recipe: Recipe) -> Iterator[ScopeFigures
             raise NotReady(f"fewer than {LEAST} development questions with an answer, or without: run `lexgraph ingest`")
         model = load_model(workspace.home, workspace.version_id(recipe, split), workspace.corpus, workspace.threads)
         retriever = Retriever(workspace.index, model, max_query_characters=1 << 20)
-        scope = model.scope or learn_scope(unlearnt(workspace, recipe, split), inside, outside, progress=workspace.progress)
+        threads, progress = workspace.threads, workspace.progress
+        scope = model.scope or learn_scope(
+            unlearnt(workspace, recipe, split), inside, outside, threads=threads, progress=progress
+        )
         parts = [of_split(questions, split, "test") for questions in (workspace.questions, workspace.outside)]
-        found = [confidences(scope, evidence_of(retriever, part, progress=workspace.progress)) for part in parts]
+        found = [confidences(scope, evidence_of(retriever, part, threads=threads, progress=progress)) for part in parts]
         for number, asked in enumerate((TITLE, WITH_DESCRIPTION)):
             yield ScopeFigures(split, asked, found[0][:, number], found[1][:, number], scope.threshold)
 

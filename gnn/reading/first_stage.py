@@ -4,11 +4,13 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from gnn.asking import side_by_side
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import asked_of
 from gnn.training.lambdamart import Example
@@ -74,12 +76,11 @@ def found_in(query: str, candidates: Candidates, relevant: Relevant, asked: str 
     return Found(query, positions, standard(candidates.rows[:DEEPEST, 0]), relevant, asked)
 
 
-def ask(retriever: Retriever, questions: Sequence[Question], progress: Progress, label: str) -> Iterator[Found]:
+def ask(retriever: Retriever, questions: Sequence[Question], threads: int, progress: Progress, label: str) -> Iterator[Found]:
     """Yield questions, asked by title and as a whole, with what a retriever finds that was not trained on them."""
     with progress(label, len(questions)) as advance:
-        for question in questions:
-            yield from map(found_by, asked_of(retriever, question))
-            advance(1)
+        for examples in side_by_side(partial(asked_of, retriever), questions, threads, advance):
+            yield from map(found_by, examples)
 
 
 def to_learn_from(trainer: Trainer, first: Recipe, split: str, model: VectorModel, file: Path) -> list[Found]:

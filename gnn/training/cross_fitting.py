@@ -6,7 +6,9 @@ A reranker that learnt from questions which its model was trained on would trust
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
+from gnn.asking import side_by_side
 from gnn.recipe import Recipe
 from gnn.training.further_questions import topic_of
 from gnn.training.lambdamart import Example
@@ -42,23 +44,31 @@ def gathering(index: TextIndex, model: VectorModel) -> Retriever:
     return Retriever(index, replace(model, reranker=Reranker(UNLEARNT, 1.0)), max_query_characters=1 << 20)
 
 
-def asked_of(retriever: Retriever, question: Question, fold: int = 0) -> Iterator[Example]:
-    """Yield a question as examples, asked by title and as a whole, where there are candidates."""
-    relevant = positions_of(retriever.corpus, question)
+def asked_of(retriever: Retriever, question: Question, fold: int = 0) -> list[Example]:
+    """Return a question as examples, asked by title and as a whole, where there are candidates."""
+    relevant, examples = positions_of(retriever.corpus, question), list[Example]()
     for asked in (TITLE, WITH_DESCRIPTION) if question.description else (WITH_DESCRIPTION,):
         query = query_text(question, asked)
         reranked = retriever.rank(query).reranked
         if reranked is not None:
-            yield Example(fold, asked, reranked.candidates, relevant, query)
+            examples.append(Example(fold, asked, reranked.candidates, relevant, query))
+    return examples
 
 
 def cross_fitted(
-    index: TextIndex, questions: Sequence[Question], split: str, model_of: ModelOf, *, progress: Progress = silent
+    index: TextIndex,
+    questions: Sequence[Question],
+    split: str,
+    model_of: ModelOf,
+    *,
+    threads: int = 2,
+    progress: Progress = silent,
 ) -> Iterator[Example]:
     """Yield every question as an example, asked by title and as a whole, fold by fold.
 
     Args:
         model_of: trains a model on the questions of the other folds.
+        threads: questions that are asked at a time.
     """
     folds = [fold_of(index.corpus, question, split) for question in questions]
     for fold in sorted(set(folds)):
@@ -68,6 +78,5 @@ def cross_fitted(
         retriever = gathering(index, model_of(others))
         own = [question for question, of in zip(questions, folds, strict=True) if of == fold]
         with progress(f"candidates, part {fold + 1} of {FOLDS}", len(own)) as advance:
-            for question in own:
-                yield from asked_of(retriever, question, fold)
-                advance(1)
+            for examples in side_by_side(partial(asked_of, retriever, fold=fold), own, threads, advance):
+                yield from examples

@@ -8,6 +8,7 @@ from dataclasses import asdict
 import numpy as np
 import numpy.typing as npt
 
+from gnn.asking import side_by_side
 from gnn.recipe import Recipe
 from gnn.versions.files import load_model, read_scope, write_scope
 from gnn.versions.shared_folder import model_folder
@@ -47,7 +48,8 @@ def complete_scope(workspace: Workspace, recipe: Recipe, id: str) -> bool:
     made_from = _fingerprint(workspace, [*inside, *outside])
     if read_scope(workspace.home, id)[1] == made_from:
         return False
-    scope = learn_scope(unlearnt(workspace, recipe, recipe.splits[0]), inside, outside, progress=workspace.progress)
+    retriever = unlearnt(workspace, recipe, recipe.splits[0])
+    scope = learn_scope(retriever, inside, outside, threads=workspace.threads, progress=workspace.progress)
     workspace.check_lock()
     write_scope(workspace.home, id, scope, made_from)
     return True
@@ -76,14 +78,19 @@ def development_questions(workspace: Workspace, split: str) -> tuple[list[Questi
 
 
 def learn_scope(
-    retriever: Retriever, inside: Sequence[Question], outside: Sequence[Question], *, progress: Progress = silent
+    retriever: Retriever,
+    inside: Sequence[Question],
+    outside: Sequence[Question],
+    *,
+    threads: int = 2,
+    progress: Progress = silent,
 ) -> Scope:
     """Return the confidence that tells questions with an answer from those without, each asked by title and as a whole.
 
     The threshold is taken from confidences that each fifth of the questions has from the other four, of titles and whole
     questions the lower one.
     """
-    found = [evidence_of(retriever, questions, progress=progress) for questions in (inside, outside)]
+    found = [evidence_of(retriever, questions, threads=threads, progress=progress) for questions in (inside, outside)]
     confidence = [np.zeros(each.shape[:2]) for each in found]
     folds = [np.arange(len(each)) % _FOLDS for each in found]
     for fold in range(_FOLDS):
@@ -95,16 +102,18 @@ def learn_scope(
     return _fitted(found[0], found[1], threshold)
 
 
-def evidence_of(retriever: Retriever, questions: Sequence[Question], *, progress: Progress = silent) -> Evidences:
+def evidence_of(
+    retriever: Retriever, questions: Sequence[Question], *, threads: int = 2, progress: Progress = silent
+) -> Evidences:
     """Return the evidence of questions, asked by title and as a whole: float64[questions, 2, evidence]."""
-    rows: list[list[tuple[float, ...]]] = []
+
+    def evidence(question: Question) -> list[tuple[float, ...]]:
+        texts = (query_text(question, asked) for asked in (TITLE, WITH_DESCRIPTION))
+        # A question that names an article is sure to be answered, whatever its words say: nothing is learnt from it.
+        return [retriever.rank(text, pooled=False).evidence or (0.0,) * len(EVIDENCE) for text in texts]
+
     with progress("scope", len(questions)) as advance:
-        for question in questions:
-            texts = (query_text(question, asked) for asked in (TITLE, WITH_DESCRIPTION))
-            # A question that names an article is sure to be answered, whatever its words say: nothing is learnt from it.
-            rows.append([retriever.rank(text, pooled=False).evidence or (0.0,) * len(EVIDENCE) for text in texts])
-            advance(1)
-    return np.array(rows)
+        return np.array(list(side_by_side(evidence, questions, threads, advance)))
 
 
 def confidences(scope: Scope, evidence: Evidences) -> npt.NDArray[np.float64]:

@@ -247,7 +247,7 @@ class Trainer:
             memory = _question_memory(workspace.corpus, features, trained, questions)
             return NewVersion("", first, features, trained, memory, weights, pooling).model(features.of_queries)
 
-        return list(cross_fitted(workspace.index, asked, split, model_of, progress=workspace.progress))
+        return list(cross_fitted(workspace.index, asked, split, model_of, threads=threads, progress=progress))
 
     def _edges(self, recipe: Recipe) -> SubgraphEdges:
         """Return the subgraph; where the graph is on a server, from there: by a projection of GDS, else by statements."""

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -18,6 +19,7 @@ import lexgraph
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from cypher.export.dump import canonical_dump
 from gnn.encoders.features import Features
+from gnn.encoders.joined import JoinedEncoder
 from gnn.evaluation.compare import compare, curves
 from gnn.evaluation.plot import draw
 from gnn.model.subgraph import subgraph_edges
@@ -30,6 +32,7 @@ from gnn.versions.shared_folder import model_folder
 from ingest.sources import ingest
 from schema.errors import BadSetting, NotReady
 from schema.records import Question
+from search.arrays import Matrix
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.read import read_corpus
 from search.modes import Mode
@@ -155,6 +158,29 @@ def test_the_table_has_every_system_and_hybrid_finds_what_is_relevant(own_home: 
         assert all(tuple(ranks) == question.relevant for ranks in row["ranks"].values())
     found = [rank for row in rows for rank in row["ranks"]["hybrid"].values()]
     assert all(rank is not None and 1 <= rank <= 100 for rank in found)
+
+
+def test_rows_of_one_version_read_a_query_once_and_say_what_a_search_takes(
+    own_home: Path, recipe_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _train(own_home, recipe_file)
+    read: list[str] = []
+    plain = JoinedEncoder.encode
+
+    def reading(encoder: JoinedEncoder, texts: Sequence[str]) -> Matrix:
+        read.extend(texts)
+        return plain(encoder, texts)
+
+    monkeypatch.setattr(JoinedEncoder, "encode", reading)
+    # A clock by which nothing but reading takes time.
+    monkeypatch.setattr("gnn.evaluation.compare.time.perf_counter", lambda: float(len(read)))
+    with open_graph(own_home) as graph:
+        workspace, recipe = workspace_on(own_home, graph), load_recipe(recipe_file)
+        asked = of_split(workspace.questions, "random", "test")
+        table = compare(workspace, recipe, asked, source="service-public", split="random", part="test")
+    assert len(read) == 2 * len(set(read)) == 2 * len(asked), "by each of the two versions"
+    for name, result in table.systems.items():
+        assert result.query_ms == (0 if name.startswith("bm25") else 1000), name
 
 
 def test_rows_of_recipes_that_share_a_system_are_told_apart(own_home: Path, recipe_file: str, tmp_path: Path) -> None:
