@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from gnn.asking import side_by_side
 from gnn.encoders.joined import JoinedEncoder, Part, joined
 from gnn.encoders.lsa import Lsa, fit_lsa
 from gnn.encoders.muse import MuseEncoder
@@ -40,6 +41,7 @@ class Features:
         parents: float32[n, d], means of the articles of the same parent. All of unit length, but the articles of a bi-encoder
             that was trained for another similarity than the cosine.
         seconds, parameters: of the training of its bi-encoder, where it has one.
+        threads: queries that are encoded at a time.
     """
 
     encoder: JoinedEncoder
@@ -48,6 +50,7 @@ class Features:
     parents: Matrix
     seconds: float = 0.0
     parameters: int = 0
+    threads: int = 2
     _known: dict[str, npt.NDArray[np.float32]] = field(default_factory=dict[str, npt.NDArray[np.float32]], repr=False)
 
     def of_queries(self, texts: Sequence[str]) -> Matrix:
@@ -55,9 +58,10 @@ class Features:
 
         So they are the same bit by bit, whichever others were asked for before and beside them.
         """
-        for text in texts:
-            if text not in self._known:
-                self._known[text] = self.encoder.encode([text])[0]
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if missing:
+            encoded = side_by_side(lambda text: self.encoder.encode([text])[0], missing, self.threads)
+            self._known.update(zip(missing, encoded, strict=True))
         return np.stack([self._known[text] for text in texts])
 
 
@@ -130,6 +134,7 @@ def make_features(
         unit(group_sums(corpus.group, articles))[corpus.group],
         tuned.seconds if tuned else 0.0,
         tuned.parameters if tuned else 0,
+        threads,
     )
 
 
