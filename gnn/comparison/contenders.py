@@ -171,10 +171,9 @@ def _lexical(workspace: Workspace, recipe: Recipe, split: str) -> Contender:
 def _ways(index: TextIndex, model: VectorModel | None, alone: Mode) -> dict[str, Score]:
     """Return the ways of ranking by a model, or by words alone."""
     plain, anyhow = (
-        Retriever(index, model, max_query_characters=1 << 20, reranks=False, pooling=pooling, feedback=0)
-        for pooling in (None, shuffled_pooling(index.corpus))
+        Retriever(index, model, reranks=False, pooling=pooling, feedback=0) for pooling in (None, shuffled_pooling(index.corpus))
     )
-    told = Retriever(index, model, max_query_characters=1 << 20, reranks=False)
+    told = Retriever(index, model, reranks=False)
 
     def by(retriever: Retriever, mode: Mode, *, pooled: bool = True) -> Score:
         return lambda query: retriever.scores(query, mode, pooled=pooled)[0]
@@ -187,7 +186,7 @@ def _ways(index: TextIndex, model: VectorModel | None, alone: Mode) -> dict[str,
         "feedback": by(told, Mode.HYBRID),
     }
     if model is not None and model.reranker is not None:
-        ways["served"] = by(Retriever(index, model, max_query_characters=1 << 20), Mode.HYBRID)
+        ways["served"] = by(Retriever(index, model), Mode.HYBRID)
     return ways
 
 

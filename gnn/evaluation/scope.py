@@ -75,7 +75,7 @@ def measure_scope(workspace: Workspace, recipe: Recipe) -> Iterator[ScopeFigures
         if min(len(inside), len(outside)) < LEAST:
             raise NotReady(f"fewer than {LEAST} development questions with an answer, or without: run `lexgraph ingest`")
         model = load_model(workspace.home, workspace.version_id(recipe, split), workspace.corpus, workspace.threads)
-        retriever = Retriever(workspace.index, model, max_query_characters=1 << 20)
+        retriever = Retriever(workspace.index, model)
         threads, progress = workspace.threads, workspace.progress
         scope = model.scope or learn_scope(
             unlearnt(workspace, recipe, split), inside, outside, threads=threads, progress=progress

@@ -106,7 +106,6 @@ def _compared(workspace: Workspace, recipe: Recipe, gate: Gate, active: str | No
         Retriever(
             workspace.index,
             served_model(workspace.home, workspace.graph, workspace.corpus, version, workspace.threads),
-            max_query_characters=1 << 20,
         )
         for version in (active, id)
     )

@@ -41,7 +41,7 @@ def sampled(recipe: Recipe, negatives: int) -> Recipe:
 
 def gathering(index: TextIndex, model: VectorModel) -> Retriever:
     """Return a retriever that gathers candidates of the pooled ranking and leaves them in their order."""
-    return Retriever(index, replace(model, reranker=Reranker(UNLEARNT, 1.0)), max_query_characters=1 << 20)
+    return Retriever(index, replace(model, reranker=Reranker(UNLEARNT, 1.0)))
 
 
 def asked_of(retriever: Retriever, question: Question, fold: int = 0) -> list[Example]:

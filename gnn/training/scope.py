@@ -64,9 +64,7 @@ def unlearnt(workspace: Workspace, recipe: Recipe, split: str) -> Retriever:
     id = workspace.version_id(recipe.chooser, split)
     if not model_folder(workspace.home, id).is_dir():
         raise NotReady(f"model {id}, which {recipe.name} was chosen by, is not there: run `lexgraph train`")
-    return Retriever(
-        workspace.index, load_model(workspace.home, id, workspace.corpus, workspace.threads), max_query_characters=1 << 20
-    )
+    return Retriever(workspace.index, load_model(workspace.home, id, workspace.corpus, workspace.threads))
 
 
 def development_questions(workspace: Workspace, split: str) -> tuple[list[Question], list[Question]]:

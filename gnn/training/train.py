@@ -162,7 +162,7 @@ class Trainer:
         memory = _question_memory(corpus, features, trained, self._learnt_from(recipe, split))
         made = NewVersion(id, recipe, features, trained, memory, weights_of(recipe), POOLING)
         if recipe.tune_fusion:
-            retriever = Retriever(workspace.index, made.model(), max_query_characters=1 << 20)
+            retriever = Retriever(workspace.index, made.model())
             development = judged(corpus, of_split(workspace.questions, split, "development"))
             tuned = tune_weights(retriever, development, made.weights, progress=workspace.progress)
             made = replace(made, weights=tuned.weights, pooling=tuned.pooling)
