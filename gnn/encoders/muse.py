@@ -173,7 +173,7 @@ class MuseNetwork:
 
 def places_of(pieces: Unigram, texts: Sequence[str], limit: int) -> list[list[int]]:
     """Return the places of the first word pieces of texts, at most so many of each."""
-    return [pieces.of_text(text[: _LONGEST_PIECE * limit])[:limit] for text in texts]
+    return [pieces.of_text(text[: _LONGEST_PIECE * limit], limit) for text in texts]
 
 
 @dataclass(frozen=True, eq=False)

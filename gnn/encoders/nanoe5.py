@@ -6,7 +6,7 @@ scores, and a directory of tensors; matrices are blocks of 32 weights with one f
 
 import importlib.util
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -118,11 +118,13 @@ class PackedE5:
         values = np.frombuffer(self.data, "<f4", int(np.prod(shape)), self.offsets[name])
         return torch.from_numpy(values.reshape(shape).copy())
 
-    def matrix(self, name: str, rows: int, columns: int) -> torch.Tensor:
-        """Return a 4-bit matrix, dequantised: (nibble - 8) · scale."""
+    def matrix(self, name: str, rows: int, columns: int, kept: Sequence[int] | None = None) -> torch.Tensor:
+        """Return a 4-bit matrix, dequantised: (nibble - 8) · scale; only its kept rows, where they are named."""
         blocks = np.frombuffer(self.data, _BLOCK, rows * columns // 32, self.offsets[name])
+        if kept is not None:
+            blocks = blocks.reshape(rows, columns // 32)[np.asarray(kept)].ravel()
         nibbles = np.concatenate([blocks["nibbles"] & 0xF, blocks["nibbles"] >> 4], axis=1).astype(np.float32) - 8
-        return torch.from_numpy((nibbles * blocks["scale"].astype(np.float32)[:, None]).reshape(rows, columns))
+        return torch.from_numpy((nibbles * blocks["scale"].astype(np.float32)[:, None]).reshape(-1, columns))
 
     def tokenizer(self, kept: list[int]) -> Tokenizer:
         """Return the unigram tokenizer over the kept pieces."""
@@ -171,7 +173,7 @@ class PackedE5:
             pad_token_id=kept.index(self.special["<pad>"]),
         )
         state = {
-            "embeddings.word_embeddings.weight": self.matrix("emb.word", self.rows, h)[kept],
+            "embeddings.word_embeddings.weight": self.matrix("emb.word", self.rows, h, kept),
             "embeddings.position_embeddings.weight": self.dense("emb.pos", self.positions, h),
             "embeddings.token_type_embeddings.weight": self.dense("emb.type", self.types, h),
             "embeddings.LayerNorm.weight": self.dense("emb.ln.w", h),

@@ -1,8 +1,10 @@
 """Word pieces of a text by a unigram vocabulary (Kudo, ACL 2018, section 3.2), in Python alone: no tokenizer at query time."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain, islice
 
 _BEGINNING = "▁"
 """Stands before the first piece of a word."""
@@ -13,6 +15,8 @@ _DROPPED = (*range(0x01, 0x09), 0x0B, *range(0x0E, 0x20), 0x7F, 0x8F, 0x9F)
 _BLANK = (0x09, 0x0A, 0x0C, 0x0D, 0x1680, *range(0x200B, 0x2010), 0x2028, 0x2029, 0x2581, 0xFEFF, 0xFFFD)
 _CONTROL: dict[int, str | None] = {**dict.fromkeys(_DROPPED, None), **dict.fromkeys(_BLANK, " ")}
 """Control characters and odd blanks, as SentencePiece's rules for machine translation treat them."""
+_ODD = re.compile("[" + "".join(re.escape(chr(code)) for code, to in _CONTROL.items() if not (to and chr(code).isspace())) + "]")
+"""Those that splitting at blanks does not treat so by itself."""
 
 
 class Unigram:
@@ -30,10 +34,12 @@ class Unigram:
         self._unknown = min(self.scores, default=0.0) - _UNKNOWN_PENALTY
         self._of_word = lru_cache(_CACHED_WORDS)(self._split)
 
-    def of_text(self, text: str) -> list[int]:
-        """Return the places of the pieces of a text, in its order; what no piece spells is left out."""
-        words = unicodedata.normalize("NFKC", text.translate(_CONTROL)).split()
-        return [place for word in words for place in self._of_word(word)]
+    def of_text(self, text: str, limit: int | None = None) -> list[int]:
+        """Return the places of the pieces of a text, in its order, at most ``limit``; what no piece spells is left out."""
+        if _ODD.search(text):
+            text = text.translate(_CONTROL)
+        words = unicodedata.normalize("NFKC", text).split()
+        return list(islice(chain.from_iterable(map(self._of_word, words)), limit))
 
     def _split(self, word: str) -> tuple[int, ...]:
         """Return the places of the pieces of a word, by the best path through it (Viterbi)."""
