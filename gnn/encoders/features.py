@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -107,6 +108,7 @@ def make_features(
     """
     law, text = _read(corpus, text, options)
 
+    @cache
     def passages() -> list[str]:
         return [passage(corpus, text, position) for position in range(len(corpus.articles))]
 
