@@ -10,9 +10,6 @@ _DATE = re.compile(
     r"|january|february|march|april|may|june|july|august|september|october|november|december)\b",
     re.IGNORECASE,
 )
-# A whole run of characters goes with its digit: "2016/680/UE", "n°2913/92", an ELI or any other address.
-_RUN = re.compile(r"\S+")
-_DIGIT = re.compile(r"\d")
 _ADDRESS = re.compile(r"(?:https?://|\beli/)\S*", re.IGNORECASE)
 # What a number leaves behind: "(UE) 2016/680", "n° 2913/92".
 _LEFT = re.compile(r"\(?\b(?:UE|CE|CEE|CECA|EU|EC|EEC|JAI|JHA|Euratom)\b\)?|\b[nN][°ºo]s?(?!\w)")
@@ -25,10 +22,9 @@ def masked(text: str) -> str:
     'la directive du loi ('
     """
     text = _ADDRESS.sub(" ", _DATE.sub(" ", text))
-    text = _LEFT.sub(" ", " ".join(run for run in _RUN.findall(text) if not _numbered(run)))
+    # A whole run of characters goes with its digit: "2016/680/UE", "n°2913/92", an ELI or any other address. Superscripts and
+    # circled figures are digits too, which \d does not know.
+    odd = "".join(re.escape(character) for character in sorted(set(text)) if character.isdigit() and not character.isdecimal())
+    runs = re.findall(rf"(?<!\S)[^\s\d{odd}]++(?!\S)", text)
+    text = _LEFT.sub(" ", " ".join(runs))
     return " ".join(text.split())
-
-
-def _numbered(run: str) -> bool:
-    # str.isdigit knows superscripts and circled figures, which \d does not; almost all runs are ASCII.
-    return bool(_DIGIT.search(run)) or (not run.isascii() and any(c.isdigit() for c in run))
