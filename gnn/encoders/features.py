@@ -114,15 +114,14 @@ def make_features(
 
     parts: list[tuple[Part, Matrix]] = []
     tuned: Tuned | None = None
-    names = options.name.split("+")
-    for name in names:
+    for name in options.name.split("+"):
         if name == "lsa":
             parts.append(_lsa(home, law, (corpus, text), options, progress))
         elif name in _OWN:
             parts.append(_OWN[name](home, law, passages, options, threads, progress))
         elif name == "tuned" and tuned_by is not None:
             tuned = tuned_by(passages())
-            parts.append(_tuned(tuned, progress, alone=len(names) == 1))
+            parts.append(_tuned(tuned, progress, alone="+" not in options.name))
         else:
             texts = passages()
             folder = _exported(home, name, options, texts, law)

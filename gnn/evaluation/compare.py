@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from gnn.asking import side_by_side
 from gnn.recipe import Recipe
 from gnn.versions.active import served_model
-from gnn.versions.files import read_card, read_run
+from gnn.versions.files import encoder_of, read_card, read_run
 from gnn.versions.identity import RecipeSplit, model_ids
 from gnn.versions.shared_folder import model_folder
 from gnn.workspace import Workspace
@@ -158,7 +158,7 @@ def _rows(recipe: Recipe) -> dict[str, str]:
 
 
 class _Encoder:
-    """The encoder of a version, which reads a query once for all rows of that version.
+    """An encoder that reads a query once for all rows of a table that have it.
 
     Attributes:
         spared: seconds that reading queries again would have taken, in sum: part of the time of a search.
@@ -199,15 +199,18 @@ def _systems(workspace: Workspace, recipe: Recipe, split: str) -> Iterator[_Syst
     yield _System("bm25-hybrid", lexical, Mode.HYBRID, "The words of articles and of their sections, pooled over the tree.")
     ids = model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))
     home, corpus = workspace.home, workspace.corpus
+    encoders: dict[str, _Encoder] = {}
     for row, name in _rows(recipe).items():
         id = ids[RecipeSplit(name, split)]
         if not model_folder(home, id).is_dir():
             raise NotReady(f"model {id} has not been trained: run `lexgraph train`")
-        model = served_model(home, workspace.graph, corpus, id, workspace.threads)
-        encoder = _Encoder(model.encode)
-        retriever = Retriever(workspace.index, replace(model, encode=encoder))
-        of_version = partial(_System, training_s=read_run(home, id)["training_s"], encoder=encoder)
         other = recipe.other(name)
+        key = other.encoder.model_dump_json() + (name if other.encoder.is_tuned else "")
+        if key not in encoders:
+            encoders[key] = _Encoder(encoder_of(home, id, workspace.threads))
+        model = served_model(home, workspace.graph, corpus, id, workspace.threads, encoders[key])
+        retriever = Retriever(workspace.index, model)
+        of_version = partial(_System, training_s=read_run(home, id)["training_s"], encoder=encoders[key])
         yield of_version(row, retriever, Mode.VECTOR, other.description)
         if name == recipe.name:
             down = f"From the acts down through the sections, by the embeddings of {row}."

@@ -11,7 +11,7 @@ from gnn.recipe import Recipe
 from gnn.versions.files import development_metrics, dimensions_of, load_model, read_card, read_run, recipe_of, trained_bound
 from gnn.versions.shared_folder import fetch_model
 from search.corpus.corpus import Corpus
-from search.vectors.model import VectorModel
+from search.vectors.model import Encode, VectorModel
 from search.vectors.neo4j import ServedVectors
 
 REPLACED = "replaced"
@@ -95,9 +95,15 @@ def active_model(home: Path, graph: Graph, corpus: Corpus, threads: int = 2, she
     return served_model(home, graph, corpus, id, threads)
 
 
-def served_model(home: Path, graph: Graph, corpus: Corpus, id: str, threads: int = 2) -> VectorModel:
-    """Return a version that asks the server for its nearest articles where the server has its vectors."""
-    model = load_model(home, id, corpus, threads)
+def served_model(
+    home: Path, graph: Graph, corpus: Corpus, id: str, threads: int = 2, encode: Encode | None = None
+) -> VectorModel:
+    """Return a version that asks the server for its nearest articles where the server has its vectors.
+
+    Args:
+        encode: as `load_model` takes it.
+    """
+    model = load_model(home, id, corpus, threads, encode)
     if graph.vectors is None or not graph.vectors.online(id):
         return model
     served = ServedVectors(graph.vectors, id, corpus, model.scale, trained_bound(home, id, model.scale))

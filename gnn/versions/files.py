@@ -208,8 +208,16 @@ def trained_bound(home: Path, id: str, scale: float) -> float:
     return bound_of(np.load(model_folder(home, id) / "bias.npy"), scale)
 
 
-def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2) -> VectorModel:
+def encoder_of(home: Path, id: str, threads: int = 2) -> Encode:
+    """Return a version's encoder of queries, before its query tower."""
+    return JoinedEncoder.load(model_folder(home, id) / "encoder", threads).encode
+
+
+def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encode: Encode | None = None) -> VectorModel:
     """Return a model version over the positions of a corpus; embeddings are memory-mapped where they fit as they are.
+
+    Args:
+        encode: `encoder_of` this version or of another with the same encoder; unless given, it is opened.
 
     Law that came after the training has its embeddings from `gnn.model.inductive`; until `lexgraph index` has made them, a
     new article keeps a bias of -inf: other lists find it.
@@ -226,7 +234,7 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2) -> VectorM
     tower = TowerWeights(*(np.load(folder / f"{n}.npy") for n in _TOWER)) if (folder / "w1.npy").exists() else None
     return VectorModel(
         id=id,
-        encode=_encoding(JoinedEncoder.load(folder / "encoder", threads).encode, tower),
+        encode=_encoding(encode or encoder_of(home, id, threads), tower),
         articles=arrays["articles"],
         sections=arrays["sections"],
         acts=arrays["acts"],

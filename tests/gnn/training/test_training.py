@@ -160,10 +160,15 @@ def test_the_table_has_every_system_and_hybrid_finds_what_is_relevant(own_home: 
     assert all(rank is not None and 1 <= rank <= 100 for rank in found)
 
 
-def test_rows_of_one_version_read_a_query_once_and_say_what_a_search_takes(
-    own_home: Path, recipe_file: str, monkeypatch: pytest.MonkeyPatch
+def test_rows_with_one_encoder_read_a_query_once_and_say_what_a_search_takes(
+    own_home: Path, recipe_file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    _train(own_home, recipe_file)
+    for name in ("section-mean", "trained", "encoder", "small"):
+        shutil.copy(Path(recipe_file).with_name(f"{name}.toml"), tmp_path)
+    # The first two have one encoder, the recipe itself has another.
+    (tmp_path / "third.toml").write_text('base = "small"\ncompare = ["encoder", "section-mean"]\n')
+    recipe = load_recipe(str(tmp_path / "third.toml"))
+    _train(own_home, str(tmp_path / "third.toml"))
     read: list[str] = []
     plain = JoinedEncoder.encode
 
@@ -175,10 +180,11 @@ def test_rows_of_one_version_read_a_query_once_and_say_what_a_search_takes(
     # A clock by which nothing but reading takes time.
     monkeypatch.setattr("gnn.evaluation.compare.time.perf_counter", lambda: float(len(read)))
     with open_graph(own_home) as graph:
-        workspace, recipe = workspace_on(own_home, graph), load_recipe(recipe_file)
+        workspace = workspace_on(own_home, graph)
         asked = of_split(workspace.questions, "random", "test")
         table = compare(workspace, recipe, asked, source="service-public", split="random", part="test")
-    assert len(read) == 2 * len(set(read)) == 2 * len(asked), "by each of the two versions"
+    assert len(read) == 2 * len(set(read)) == 2 * len(asked)
+    assert len(table.systems) == 8
     for name, result in table.systems.items():
         assert result.query_ms == (0 if name.startswith("bm25") else 1000), name
 
