@@ -19,7 +19,7 @@ from gnn.workspace import Workspace
 from schema.errors import BadQuery, NotReady
 from schema.records import Question
 from search.arrays import Matrix
-from search.evaluation import UNRANKED, Judged, Measured, Ranks, measures_of, ranks_in_order, recall_curve, with_intervals
+from search.evaluation import UNRANKED, Judged, Measured, Ranks, Scores, measures_of, ranks_in_order, recall_curve, with_intervals
 from search.modes import Mode
 from search.questions import PARTS, TITLE, WITH_DESCRIPTION, judged, of_split
 from search.retrieval import Retriever
@@ -229,23 +229,24 @@ def _systems(workspace: Workspace, recipe: Recipe, split: str) -> Iterator[_Syst
 def _measured(workspace: Workspace, system: _System, queries: Sequence[Judged]) -> SystemResult:
     times: list[float] = []
 
-    def ranks_of(query: Judged) -> Ranks:
-        scores, _ = system.retriever.scores(query.query, system.mode, pooled=system.pooled)
-        return ranks_in_order(scores, query.relevant)
+    def scores(query: str) -> Scores:
+        return system.retriever.scores(query, system.mode, pooled=system.pooled)[0]
 
-    def timed(query: Judged) -> Ranks:
+    def timed(query: str) -> Scores:
         spared = system.encoder.spared if system.encoder else 0.0
         began = time.perf_counter()
-        ranks = ranks_of(query)
+        found = scores(query)
         times.append(time.perf_counter() - began + (system.encoder.spared - spared if system.encoder else 0.0))
-        return ranks
+        return found
 
     with workspace.progress(system.name, len(queries)) as advance:
         ranks: list[Ranks] = []
         for query in queries[:_TIMED]:
-            ranks.append(timed(query))
+            ranks.append(ranks_in_order(timed(query.query), query.relevant))
             advance(1)
-        ranks += side_by_side(ranks_of, queries[_TIMED:], workspace.threads, advance)
+        ranks += side_by_side(
+            lambda query: ranks_in_order(scores(query.query), query.relevant), queries[_TIMED:], workspace.threads, advance
+        )
     measured = with_intervals(measures_of(ranks))
     median_ms = 1000 * float(np.median(times))
     return SystemResult(measured, recall_curve(ranks), system.training_s, median_ms, ranks, " ".join(system.about.split()))

@@ -33,7 +33,8 @@ def test_so_many_are_asked_at_a_time() -> None:
 def test_products_of_matrices_have_no_threads_of_their_own_until_all_is_answered() -> None:
     _ = np.ones((2, 2)) @ np.ones((2, 2))  # BLAS is loaded
     before = _threads_of_blas()
-    assert list(side_by_side(lambda _: _threads_of_blas(), range(3), 2)) == [{1}] * 3
+    alone = {1} if before else set[int]()  # of a library that cannot be asked nothing is known
+    assert list(side_by_side(lambda _: _threads_of_blas(), range(3), 2)) == [alone] * 3
     assert _threads_of_blas() == before
 
 
