@@ -161,6 +161,10 @@ class RerankOptions(Options):
     row_share: float = Field(0.7, gt=0, le=1, description="Share of the candidates that a tree is learnt from.")
     l2: float = Field(10.0, ge=0, description="Penalty of large leaves.")
     negatives: int = Field(6000, ge=1, description="Random negatives of the models that the questions are cross-fitted by.")
+    tuned: str = Field(
+        "",
+        description="Recipe of a bi-encoder whose cosines are features too: one more for each part of the questions.",
+    )
     over: str = Field(
         "",
         description="Recipe of these models; its own, unless given. An encoder that has learnt from all questions needs another.",

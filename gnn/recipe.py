@@ -185,8 +185,8 @@ class Recipe(Options):
         waiting: list[Recipe] = [self]
         for one in waiting:
             first_stage = one.reading.first_stage if one.method in READERS else ""
-            over = one.rerank.over if one.rerank.rounds else ""
-            for name in (one.training.start, one.training.refit, one.encoder.tuned, first_stage, over):
+            over, read_by = (one.rerank.over, one.rerank.tuned) if one.rerank.rounds else ("", "")
+            for name in (one.training.start, one.training.refit, one.encoder.tuned, first_stage, over, read_by):
                 if name and name not in met:
                     met[name] = one.other(name)
                     waiting.append(met[name])

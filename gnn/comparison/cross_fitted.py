@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from gnn.comparison.markdown import table_lines, written_by
 from gnn.comparison.tables import rounded
+from gnn.fine_tuning.tuned import read_by
 from gnn.model.subgraph import subgraph_edges
 from gnn.recipe import Recipe
 from gnn.training.distributed import alone
@@ -25,7 +26,7 @@ from schema.errors import BadQuery
 from search.arrays import Positions
 from search.evaluation import UNRANKED, Measured, Ranks, measures_of, with_intervals
 from search.questions import TITLE, WITH_DESCRIPTION, of_split
-from search.ranking.candidates import FEATURES
+from search.ranking.candidates import FEATURES, OF_TUNED
 from search.ranking.reranker import Candidates, Reranker
 
 MEASURED = ("R@100", "R@200", "R@500", "MAP", "nDCG@10", "S@5")
@@ -75,7 +76,7 @@ def cross_fitted_tables(workspace: Workspace, recipes: Sequence[Recipe], splits:
     for split in splits:
         check_questions(first, workspace.questions, (split,))
         questions = [question for part in _PARTS for question in of_split(workspace.questions, split, part)]
-        examples = trainer.examples(first, split, weights_of(first), POOLING, questions)
+        examples = trainer.examples(first, split, weights_of(first), POOLING, questions, read_by(first))
         after = {recipe.name: _reranked(examples, recipe, workspace) for recipe in recipes}
         for asked in (WITH_DESCRIPTION, TITLE):
             chosen = [n for n, example in enumerate(examples) if example.asked == asked]
@@ -91,7 +92,7 @@ def cross_fitted_tables(workspace: Workspace, recipes: Sequence[Recipe], splits:
 
 def _towers(recipe: Recipe) -> tuple[object, ...]:
     """Return what makes the candidates that a recipe reranks."""
-    learnt_from = recipe.more_questions, recipe.votes, recipe.rerank.negatives
+    learnt_from = recipe.more_questions, recipe.votes, recipe.rerank.negatives, recipe.rerank.tuned
     return recipe.encoder, recipe.document, recipe.query, recipe.training, recipe.curriculum, *learnt_from
 
 
@@ -112,7 +113,8 @@ def _learnt(examples: Sequence[Example], recipe: Recipe, workspace: Workspace) -
         edges, options = subgraph_edges(workspace.corpus, recipe.document.edges), recipe.graph_rerank
         seed, progress = recipe.training.seed, workspace.progress
         return fit_graph_reranker(examples, edges, options, seed=seed, threads=threads, progress=progress).order
-    reranker = Reranker(fit_trees(examples, FEATURES, recipe.rerank, threads=threads), recipe.rerank.share)
+    columns = FEATURES + OF_TUNED if recipe.rerank.tuned else FEATURES
+    reranker = Reranker(fit_trees(examples, columns, recipe.rerank, threads=threads), recipe.rerank.share)
     return lambda candidates: reranker.order(candidates.rows)
 
 

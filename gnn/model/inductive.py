@@ -17,6 +17,7 @@ import numpy as np
 from gnn.encoders.joined import JoinedEncoder, joined
 from gnn.encoders.lsa import Lsa
 from gnn.encoders.passages import passage
+from gnn.encoders.tuned import READ, READER, TunedEncoder
 from gnn.model.document_tower_numpy import FOLDER as WEIGHTS
 from gnn.model.document_tower_numpy import DocumentWeights
 from gnn.model.subgraph import subgraph_edges
@@ -85,6 +86,7 @@ def extend(model: Path, corpus: Corpus, text: CorpusText, *, advance: Advance = 
     arrays["articles"][articles] = nodes[articles]
     arrays["sections"][sections] = nodes[len(corpus.articles) :][sections]
     arrays["acts"] = act_means(corpus, arrays["articles"])
+    read = _read_again(model, trained_on["articles"], (corpus, text), articles, threads)
     changed = Extended([corpus.articles[i] for i in articles], [corpus.sections[i] for i in sections])
     if folder.is_dir():  # an earlier version of Lexgraph made it, without features
         shutil.rmtree(folder)
@@ -92,8 +94,24 @@ def extend(model: Path, corpus: Corpus, text: CorpusText, *, advance: Advance = 
         for name in ARRAYS:
             np.save(part / f"{name}.npy", arrays[name])
         np.save(part / FEATURES, features.astype(np.float16))
+        if read is not None:
+            np.save(part / READ, read.astype(np.float16))
         (part / NAMES).write_text(json.dumps(asdict(changed)), "utf-8")
     return changed
+
+
+def _read_again(
+    model: Path, trained_on: Sequence[str], law: tuple[Corpus, CorpusText], changed: Sequence[int], threads: int
+) -> Matrix | None:
+    """Return float32[n, d]: what a version's reranker reads of a law's articles; None where it reads none."""
+    if not (model / READER).is_dir():
+        return None
+    corpus, text = law
+    vectors = realigned(np.load(model / READ, mmap_mode="r"), trained_on, corpus.articles)
+    if changed:
+        passages = [passage(corpus, text, i) for i in changed]
+        vectors[changed] = TunedEncoder(model / READER, threads).encode_raw(passages, "passage")
+    return vectors
 
 
 def features_of_law(model: Path, corpus: Corpus) -> Matrix:

@@ -5,8 +5,10 @@ A reranker that learnt from questions which its model was trained on would trust
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+
+import numpy as np
 
 from gnn.asking import side_by_side
 from gnn.recipe import Recipe
@@ -14,17 +16,32 @@ from gnn.training.further_questions import topic_of
 from gnn.training.lambdamart import Example
 from runtime.progress import Progress, silent
 from schema.records import Question
+from search.arrays import Positions
 from search.corpus.corpus import Corpus
 from search.questions import TITLE, WITH_DESCRIPTION, positions_of, query_text
-from search.ranking.candidates import UNLEARNT
+from search.ranking.candidates import features_of
 from search.ranking.reranker import Reranker
+from search.ranking.trees import no_trees
 from search.retrieval import Retriever
 from search.text.index import TextIndex
-from search.vectors.model import VectorModel
+from search.vectors.model import TunedVectors, VectorModel
 
 FOLDS = 5
 ModelOf = Callable[[Sequence[Question]], VectorModel]
 """Trains a model on questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The bi-encoder whose cosines are features too.
+
+    Attributes:
+        vectors_of: trains it on questions, and gives its vectors of some articles; others may have zeros.
+        first: candidates of a question that it reads, at least `search.ranking.candidates.COMPARED`; others are left out.
+    """
+
+    vectors_of: Callable[[Sequence[Question], Positions], TunedVectors]
+    first: int
 
 
 def fold_of(corpus: Corpus, question: Question, split: str) -> int:
@@ -41,7 +58,7 @@ def sampled(recipe: Recipe, negatives: int) -> Recipe:
 
 def gathering(index: TextIndex, model: VectorModel) -> Retriever:
     """Return a retriever that gathers candidates of the pooled ranking and leaves them in their order."""
-    return Retriever(index, replace(model, reranker=Reranker(UNLEARNT, 1.0)))
+    return Retriever(index, replace(model, reranker=Reranker(no_trees(features_of(model)), 1.0)))
 
 
 def asked_of(retriever: Retriever, question: Question, fold: int = 0) -> list[Example]:
@@ -60,6 +77,7 @@ def cross_fitted(
     questions: Sequence[Question],
     split: str,
     model_of: ModelOf,
+    reading: Reading | None = None,
     *,
     threads: int = 2,
     progress: Progress = silent,
@@ -68,6 +86,7 @@ def cross_fitted(
 
     Args:
         model_of: trains a model on the questions of the other folds.
+        reading: trains a bi-encoder on them, too.
         threads: questions that are asked at a time.
     """
     folds = [fold_of(index.corpus, question, split) for question in questions]
@@ -75,8 +94,21 @@ def cross_fitted(
         others = [question for question, of in zip(questions, folds, strict=True) if of != fold]
         if not others:
             continue
-        retriever = gathering(index, model_of(others))
+        model = model_of(others)
         own = [question for question, of in zip(questions, folds, strict=True) if of == fold]
-        with progress(f"candidates, part {fold + 1} of {FOLDS}", len(own)) as advance:
-            for examples in side_by_side(partial(asked_of, retriever, fold=fold), own, threads, advance):
-                yield from examples
+        ask = partial(_asked, index, questions=own, fold=fold, threads=threads, progress=progress)
+        examples = ask(model)
+        if reading is not None and examples:
+            first = np.unique(np.concatenate([example.candidates.positions[: reading.first] for example in examples]))
+            read = ask(replace(model, tuned=reading.vectors_of(others, first)))
+            examples = [replace(example, candidates=example.candidates.first(reading.first)) for example in read]
+        yield from examples
+
+
+def _asked(
+    index: TextIndex, model: VectorModel, *, questions: Sequence[Question], fold: int, threads: int, progress: Progress
+) -> list[Example]:
+    """Return the questions of a part as examples, asked of a model."""
+    with progress(f"candidates, part {fold + 1} of {FOLDS}", len(questions)) as advance:
+        ask = partial(asked_of, gathering(index, model), fold=fold)
+        return [example for examples in side_by_side(ask, questions, threads, advance) for example in examples]

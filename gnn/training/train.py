@@ -12,11 +12,11 @@ import torch
 from scipy import sparse
 
 from gnn.encoders.features import Features, make_features, with_shuffled_parents
-from gnn.fine_tuning.tuned import tuned_by, tuned_encoder
+from gnn.fine_tuning.tuned import read_by, read_vectors, tuned_by, tuned_encoder
 from gnn.model.subgraph import SubgraphEdges, exported_edges, shuffled, subgraph_edges
 from gnn.model.trained import Choice, State, Trained, compared_by, untrained
 from gnn.recipe import Recipe
-from gnn.training.cross_fitting import cross_fitted, sampled
+from gnn.training.cross_fitting import Reading, cross_fitted, sampled
 from gnn.training.distributed import Process, alone
 from gnn.training.fusion_tuning import POOLING, tune_weights, weights_of
 from gnn.training.lambdamart import Example, fit_trees
@@ -30,14 +30,14 @@ from gnn.versions.shared_folder import model_folder, share_model
 from gnn.workspace import Workspace
 from schema.errors import BadSetting
 from schema.records import Question
-from search.arrays import Matrix
+from search.arrays import Matrix, Positions
 from search.corpus.corpus import Corpus
 from search.questions import judged, of_split, positions_of, query_text
-from search.ranking.candidates import FEATURES
+from search.ranking.candidates import COMPARED, MOST, features_of
 from search.ranking.reranker import Reranker
 from search.ranking.tree_pooling import PoolingWeights
 from search.retrieval import Retriever
-from search.vectors.model import QuestionMemory, VectorModel
+from search.vectors.model import QuestionMemory, TunedVectors, VectorModel
 
 _PACKAGES = ("torch", "torch-geometric", "numpy", "scipy", "scikit-learn", "bm25s", "transformers", "onnxruntime", "ladybug")
 
@@ -167,12 +167,21 @@ class Trainer:
             tuned = tune_weights(retriever, development, made.weights, progress=workspace.progress)
             made = replace(made, weights=tuned.weights, pooling=tuned.pooling)
         if recipe.rerank.rounds:
-            began = time.monotonic()
-            examples = self.examples(_learnt_over(recipe), split, made.weights, made.pooling)
-            trees = fit_trees(examples, FEATURES, recipe.rerank, threads=workspace.threads)
-            trained = replace(trained, seconds=trained.seconds + time.monotonic() - began)
-            made = replace(made, trained=trained, reranker=Reranker(trees, recipe.rerank.share))
+            made = self._reranking(made, split)
         return made
+
+    def _reranking(self, made: NewVersion, split: str) -> NewVersion:
+        """Return a version with the reranker that its recipe asks for."""
+        recipe, workspace, began = made.recipe, self.workspace, time.monotonic()
+        reader = read_by(recipe)
+        examples = self.examples(_learnt_over(recipe), split, made.weights, made.pooling, reader=reader)
+        read = None if reader is None else read_vectors(workspace, reader, split)
+        made = replace(made, read=read)
+        trees = fit_trees(examples, features_of(made.model()), recipe.rerank, threads=workspace.threads)
+        parameters = made.trained.encoder_parameters + (0 if read is None else read.parameters)
+        seconds = made.trained.seconds + time.monotonic() - began
+        trained = replace(made.trained, seconds=seconds, encoder_parameters=parameters)
+        return replace(made, trained=trained, reranker=Reranker(trees, recipe.rerank.share))
 
     def _trained(self, recipe: Recipe, split: str) -> Trained:
         workspace, features = self.workspace, self._features_of(recipe, split)
@@ -220,12 +229,15 @@ class Trainer:
         weights: Mapping[str, float],
         pooling: PoolingWeights,
         asked: Sequence[Question] | None = None,
+        reader: Recipe | None = None,
     ) -> list[Example]:
         """Return what a reranker learns from: questions, each asked of a model that had not seen it.
 
         Args:
             weights, pooling: of the fusion that is reranked.
             asked: the questions; unless given, those to train on.
+            reader: of the bi-encoder whose cosines are features too; of all candidates where the questions are given, else of
+                those that are learnt from.
 
         Raises:
             BadSetting: an encoder of the recipe has learnt from all of the questions.
@@ -237,6 +249,7 @@ class Trainer:
         workspace, features = self.workspace, self._features_of(recipe, split)
         first = sampled(recipe.other(recipe.training.start) if recipe.training.start else recipe, recipe.rerank.negatives)
         development = of_split(workspace.questions, split, "development")
+        most = COMPARED if asked is None else MOST
         asked = of_split(workspace.questions, split, "train") if asked is None else asked
         chosen = self._chosen(recipe.chooser, split) if first.training.refit else None
         threads, process, progress = workspace.threads, self.process, workspace.progress
@@ -247,7 +260,12 @@ class Trainer:
             memory = _question_memory(workspace.corpus, features, trained, questions)
             return NewVersion("", first, features, trained, memory, weights, pooling).model(features.of_queries)
 
-        return list(cross_fitted(workspace.index, asked, split, model_of, threads=threads, progress=progress))
+        def vectors_of(questions: Sequence[Question], positions: Positions) -> TunedVectors:
+            assert reader is not None
+            return read_vectors(workspace, reader, split, questions, positions).model()
+
+        reading = None if reader is None else Reading(vectors_of, most)
+        return list(cross_fitted(workspace.index, asked, split, model_of, reading, threads=threads, progress=progress))
 
     def _edges(self, recipe: Recipe) -> SubgraphEdges:
         """Return the subgraph; where the graph is on a server, from there: by a projection of GDS, else by statements."""

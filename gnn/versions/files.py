@@ -12,6 +12,7 @@ from scipy import sparse
 
 from gnn.encoders.features import Features
 from gnn.encoders.joined import JoinedEncoder, TowerWeights
+from gnn.encoders.tuned import READ, READER, ReadVectors, TunedEncoder
 from gnn.model.document_tower_numpy import FOLDER as DOCUMENT
 from gnn.model.inductive import ARRAYS, FEATURES, law_folder
 from gnn.model.trained import Choice, Epoch, Trained
@@ -23,12 +24,13 @@ from schema.errors import NotReady, StorageFull
 from search.arrays import Matrix, positions_in, realigned
 from search.corpus.corpus import Corpus, CorpusText
 from search.ranking.candidates import FEATURES as FEATURES_OF_CANDIDATES
+from search.ranking.candidates import OF_TUNED
 from search.ranking.reranker import Reranker
 from search.ranking.scope import EVIDENCE, Scope
 from search.ranking.tree_pooling import PoolingWeights
 from search.ranking.trees import ARRAYS as TREE_ARRAYS
 from search.ranking.trees import Trees
-from search.vectors.model import Encode, QuestionMemory, VectorModel
+from search.vectors.model import Encode, QuestionMemory, TunedVectors, VectorModel
 from search.vectors.neo4j import bound_of
 
 RERANKER = "reranker.npz"
@@ -46,6 +48,7 @@ class NewVersion:
         memory: training questions, as its query tower embeds them.
         weights, pooling: of the fusion.
         reranker: of its first answers, where the recipe has one.
+        read: vectors of the bi-encoder that the reranker reads by, where it does.
     """
 
     id: str
@@ -56,6 +59,7 @@ class NewVersion:
     weights: Mapping[str, float]
     pooling: PoolingWeights
     reranker: Reranker | None = None
+    read: ReadVectors | None = None
 
     def model(self, encode: Encode | None = None) -> VectorModel:
         """Return what retrieval needs of it, as `load_model` does once it is written.
@@ -76,6 +80,7 @@ class NewVersion:
             pooling=self.pooling,
             questions=self.memory,
             reranker=self.reranker,
+            tuned=None if self.read is None else self.read.model(),
         )
 
 
@@ -106,6 +111,8 @@ def write_model(home: Path, corpus: Corpus, text: CorpusText, version: NewVersio
             version.features.encoder.save(part / "encoder")
             if version.reranker is not None:
                 _write_reranker(part / RERANKER, version.reranker)
+            if version.read is not None:
+                version.read.save(part)
             texts = [text.digest(position) for position in range(len(corpus.articles))]
             ids = {"acts": corpus.acts, "sections": corpus.sections, "articles": corpus.articles, "texts": texts}
             _write_json(part / "ids.json", ids)
@@ -232,6 +239,7 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encode: En
     trained_on = None if card["corpus_sha256"] == corpus.sha256 else json.loads((folder / "ids.json").read_text("utf-8"))
     arrays = _embeddings(folder, trained_on, corpus)
     tower = TowerWeights(*(np.load(folder / f"{n}.npy") for n in _TOWER)) if (folder / "w1.npy").exists() else None
+    tuned = _tuned(folder, trained_on, corpus, threads)
     return VectorModel(
         id=id,
         encode=_encoding(encode or encoder_of(home, id, threads), tower),
@@ -245,7 +253,8 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encode: En
         questions=_memory(folder, trained_on, corpus),
         wordings=_wordings(folder, corpus),
         scope=read_scope(home, id)[0],
-        reranker=_reranker(folder / RERANKER),
+        reranker=_reranker(folder / RERANKER, FEATURES_OF_CANDIDATES if tuned is None else FEATURES_OF_CANDIDATES + OF_TUNED),
+        tuned=tuned,
     )
 
 
@@ -289,13 +298,26 @@ def _write_reranker(path: Path, reranker: Reranker) -> None:
     np.savez(path, features=np.array(trees.features), share=np.float64(reranker.share), **arrays)
 
 
-def _reranker(path: Path) -> Reranker | None:
+def _tuned(folder: Path, trained_on: Mapping[str, Sequence[str]] | None, corpus: Corpus, threads: int) -> TunedVectors | None:
+    """Return the fine-tuned vectors of a version; None where it has none. An article that they lack has their mean."""
+    if not (folder / READER).is_dir():
+        return None
+    extended = law_folder(folder, corpus.sha256) / READ
+    articles: Matrix = np.asarray(np.load(extended if extended.exists() else folder / READ, mmap_mode="r"))
+    if trained_on is not None and not extended.exists():
+        mean = articles.mean(0, dtype=np.float32)
+        articles = realigned(articles, trained_on["articles"], corpus.articles)
+        articles[positions_in(trained_on["articles"], corpus.articles) < 0] = mean
+    return TunedVectors(TunedEncoder(folder / READER, threads).encode, articles)
+
+
+def _reranker(path: Path, columns: tuple[str, ...]) -> Reranker | None:
     """Return the reranker of a version; None where it has none, or one over the features of another version of Lexgraph."""
     if not path.exists():
         return None
     with np.load(path) as stored:
         features = tuple(stored["features"].tolist())
-        if features != FEATURES_OF_CANDIDATES:
+        if features != columns:
             return None
         return Reranker(Trees(features, *(stored[name] for name in TREE_ARRAYS)), float(stored["share"]))
 

@@ -12,7 +12,7 @@ from search.ranking.fusion import DEPTH, top
 from search.ranking.hits import RankingList
 from search.ranking.leading import leading
 from search.ranking.reranker import Candidates
-from search.ranking.trees import Rows, no_trees
+from search.ranking.trees import Rows
 from search.vectors.model import VectorModel
 
 MOST = 1000
@@ -35,8 +35,15 @@ OF_VECTORS = ("cosine", "cosine of section", "cosine of section above", "cosine 
 OF_QUERY = ("words", "characters", "highest vector", "highest bm25", "most votes", "highest heading", "spread")
 FEATURES = OF_LISTS + OF_LAW + OF_VECTORS + OF_QUERY
 """Columns of the rows, in their order. One whose values change gets another name: rerankers that learnt it are then set aside."""
-UNLEARNT = no_trees(FEATURES)
-"""No trees: what candidates are gathered with to learn from."""
+OF_TUNED = ("fine-tuned standard score", "fine-tuned rank", "fine-tuned distance from the highest")
+"""Columns behind them, where a model has fine-tuned vectors."""
+COMPARED = 400
+"""First candidates among which fine-tuned cosines are compared: in learning no others are read by the bi-encoder."""
+
+
+def features_of(model: VectorModel) -> tuple[str, ...]:
+    """Return the columns of the rows that a model's candidates have."""
+    return FEATURES if model.tuned is None else FEATURES + OF_TUNED
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +80,9 @@ class CandidateFeatures:
         positions = top(asked.scores, MOST)
         blocks = (_of_lists(asked, positions), self._law[positions], self._cosines(asked.vector, positions))
         query = np.broadcast_to(_of_query(asked, positions), (len(positions), len(OF_QUERY)))
-        return Candidates(positions, np.concatenate([*blocks, query], axis=1))
+        tuned = self._model.tuned
+        further = () if tuned is None else (_of_tuned(tuned.cosines(asked.text, positions)),)
+        return Candidates(positions, np.concatenate([*blocks, query, *further], axis=1))
 
     def _cosines(self, vector: npt.NDArray[np.float32], positions: Positions) -> Rows:
         acts = self._model.acts @ vector
@@ -162,3 +171,13 @@ def _of_query(asked: Asked, positions: Positions) -> Rows:
             float(before[:10].std()) if len(before) else 0.0,
         ]
     )
+
+
+def _of_tuned(cosines: Scores) -> Rows:
+    """Return float64[candidates, `OF_TUNED`], each compared with the first `COMPARED`."""
+    compared = np.sort(cosines[:COMPARED].astype(np.float64))
+    if not len(compared):
+        return np.zeros((0, len(OF_TUNED)))
+    higher = len(compared) - np.searchsorted(compared, cosines, side="right")
+    standard = (cosines - compared.mean()) / max(float(compared.std()), 1e-6)
+    return np.stack([standard, np.log1p(higher), cosines - compared[-1]], 1).astype(np.float64)

@@ -24,6 +24,10 @@ class Candidates:
     positions: Positions
     rows: Rows
 
+    def first(self, n: int) -> "Candidates":
+        """Return the first ones."""
+        return Candidates(self.positions[:n], self.rows[:n])
+
 
 @dataclass(frozen=True, slots=True)
 class Move:

@@ -64,6 +64,23 @@ class QuestionMemory:
 
 
 @dataclass(frozen=True, eq=False)
+class TunedVectors:
+    """A bi-encoder that has learnt from the questions, beside the embeddings that rank: what its cosines say, rerankers learn.
+
+    Attributes:
+        encode: queries to unit vectors, float32[queries, d].
+        articles: floating[n, d], unit length.
+    """
+
+    encode: Encode
+    articles: Matrix
+
+    def cosines(self, query: str, positions: npt.NDArray[np.intp]) -> Scores:
+        """Return float32[positions]: the cosines of a query with articles."""
+        return np.asarray(self.articles[positions], np.float32) @ self.encode([query])[0]
+
+
+@dataclass(frozen=True, eq=False)
 class VectorModel:
     """A model version as retrieval needs it, over the positions of one corpus.
 
@@ -76,6 +93,7 @@ class VectorModel:
         wordings: float32[v, d], embeddings by row of `Corpus.versions`; None where no text of one is known, or none was made.
         scope: the confidence of its answers, where questions were there to learn it from.
         reranker: of its first answers, where its recipe has one.
+        tuned: what the reranker reads beside the lists, where its recipe names a bi-encoder for it.
     """
 
     id: str
@@ -92,3 +110,4 @@ class VectorModel:
     wordings: Matrix | None = None
     scope: Scope | None = None
     reranker: Reranker | None = None
+    tuned: TunedVectors | None = None

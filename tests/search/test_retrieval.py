@@ -17,8 +17,9 @@ from search.arrays import Matrix, Scores
 from search.corpus.corpus import NO_END, NO_START, Corpus, Mask
 from search.corpus.read import read_corpus
 from search.modes import Mode
-from search.ranking.candidates import UNLEARNT
+from search.ranking.candidates import FEATURES
 from search.ranking.reranker import Reranker
+from search.ranking.trees import no_trees
 from search.retrieval import DEEPEST, IN_FULL, Retriever
 from search.text.index import build_text_index, open_text_index
 from search.text.options import Bm25Options
@@ -238,7 +239,7 @@ def test_a_reranker_that_learnt_nothing_leaves_the_order_even_where_votes_outwei
         encode=lambda queries: np.repeat(vector, len(queries), axis=0),
         questions=QuestionMemory(vector, vote),
         weights={**dense.model.weights, "questions": 16.0},
-        reranker=Reranker(UNLEARNT, 1.0),
+        reranker=Reranker(no_trees(FEATURES), 1.0),
     )
     plain, reranked = (Retriever(dense.index, model, reranks=reranks).rank(asked) for reranks in (False, True))
     said = plain.lists["heading"].scores > IN_FULL

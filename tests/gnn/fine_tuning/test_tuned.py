@@ -199,9 +199,9 @@ def test_a_reranker_beside_a_tuned_encoder_learns_over_models_without_it(
     asked_of: list[str] = []
     examples = Trainer.examples
 
-    def noted(trainer: Trainer, over: Recipe, *others: Any) -> list[Example]:
+    def noted(trainer: Trainer, over: Recipe, *others: Any, **named: Any) -> list[Example]:
         asked_of.append(over.name)
-        return examples(trainer, over, *others)
+        return examples(trainer, over, *others, **named)
 
     monkeypatch.setattr(Trainer, "examples", noted)
     with open_graph(own_home) as graph:

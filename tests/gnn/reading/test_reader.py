@@ -12,9 +12,10 @@ from gnn.reading.reader import ReadingReranker, chosen_share, ranks_among
 from schema.errors import LexgraphError
 from search.evaluation import UNRANKED
 from search.query.understanding import Understood
-from search.ranking.candidates import UNLEARNT
+from search.ranking.candidates import FEATURES
 from search.ranking.hits import Ranking
 from search.ranking.reranker import Candidates, Reranked
+from search.ranking.trees import no_trees
 
 
 class Says:
@@ -35,7 +36,7 @@ BEST = np.array([1, 2, 3, 4, 5, 6, 0])
 
 def ranking(named: tuple[int, ...] = ()) -> Ranking:
     candidates = Candidates(BEST, SCORES[BEST][:, None].astype(np.float64))
-    reranked = Reranked(candidates, np.arange(len(BEST)), UNLEARNT)
+    reranked = Reranked(candidates, np.arange(len(BEST)), no_trees(FEATURES))
     return Ranking(SCORES, {}, reranked=reranked, understood=replace(Understood(""), named=named))
 
 

@@ -24,8 +24,9 @@ from schema.errors import BadQuery, ServerUnavailable
 from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
 from search.questions import TITLE, WITH_DESCRIPTION, of_split, query_text
-from search.ranking.candidates import FEATURES, MOST, UNLEARNT
+from search.ranking.candidates import FEATURES, MOST
 from search.ranking.reranker import Reranker
+from search.ranking.trees import no_trees
 from search.retrieval import Retriever
 from search.text.index import TextIndex
 from search.vectors.model import VectorModel
@@ -171,7 +172,7 @@ def test_a_version_without_a_reranker_or_with_one_of_other_features_serves_as_be
 
 
 def test_candidates_are_the_first_of_the_ranking_with_what_the_lists_say(index: TextIndex) -> None:
-    model = replace(random_model(index.corpus), reranker=Reranker(UNLEARNT, 1.0))
+    model = replace(random_model(index.corpus), reranker=Reranker(no_trees(FEATURES), 1.0))
     ranking = Retriever(index, model).rank(_QUERIES[0])
     assert ranking.reranked is not None
     candidates = ranking.reranked.candidates
