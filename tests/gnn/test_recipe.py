@@ -11,8 +11,8 @@ from gnn.versions.identity import model_ids
 from schema.errors import BadSetting
 
 KEYS = {
-    "best-read": "fad42c653943",
-    "muse-read": "235fded17212",
+    "best-read": "3c79fc8f5d3b",
+    "muse-read": "c33b4edda226",
     "best": "63321cc974bc",
     "best-refit": "7f25f8d3d082",
     "best-encoder": "be108270e8f3",
