@@ -114,6 +114,8 @@ class Recipe(Options):
             raise ValueError('the encoder "tuned" reads headings: headings = false is for others')
         if self.encoder.is_tuned and self.rerank.rounds and not self.rerank.over:
             raise ValueError('a reranker beside the encoder "tuned" needs a recipe without it to learn over: over = "best"')
+        if self.rerank.tuned and (not self.rerank.rounds or self.method != "towers"):
+            raise ValueError("only the trees of a recipe of towers read by a bi-encoder: rerank.tuned needs rerank.rounds")
         return self
 
     @model_validator(mode="after")
@@ -185,8 +187,8 @@ class Recipe(Options):
         waiting: list[Recipe] = [self]
         for one in waiting:
             first_stage = one.reading.first_stage if one.method in READERS else ""
-            over, read_by = (one.rerank.over, one.rerank.tuned) if one.rerank.rounds else ("", "")
-            for name in (one.training.start, one.training.refit, one.encoder.tuned, first_stage, over, read_by):
+            over = one.rerank.over if one.rerank.rounds else ""
+            for name in (one.training.start, one.training.refit, one.encoder.tuned, first_stage, over, one.rerank.tuned):
                 if name and name not in met:
                     met[name] = one.other(name)
                     waiting.append(met[name])

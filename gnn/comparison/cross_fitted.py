@@ -26,7 +26,7 @@ from schema.errors import BadQuery
 from search.arrays import Positions
 from search.evaluation import UNRANKED, Measured, Ranks, measures_of, with_intervals
 from search.questions import TITLE, WITH_DESCRIPTION, of_split
-from search.ranking.candidates import FEATURES, OF_TUNED
+from search.ranking.candidates import columns
 from search.ranking.reranker import Candidates, Reranker
 
 MEASURED = ("R@100", "R@200", "R@500", "MAP", "nDCG@10", "S@5")
@@ -113,8 +113,8 @@ def _learnt(examples: Sequence[Example], recipe: Recipe, workspace: Workspace) -
         edges, options = subgraph_edges(workspace.corpus, recipe.document.edges), recipe.graph_rerank
         seed, progress = recipe.training.seed, workspace.progress
         return fit_graph_reranker(examples, edges, options, seed=seed, threads=threads, progress=progress).order
-    columns = FEATURES + OF_TUNED if recipe.rerank.tuned else FEATURES
-    reranker = Reranker(fit_trees(examples, columns, recipe.rerank, threads=threads), recipe.rerank.share)
+    trees = fit_trees(examples, columns(tuned=bool(recipe.rerank.tuned)), recipe.rerank, threads=threads)
+    reranker = Reranker(trees, recipe.rerank.share)
     return lambda candidates: reranker.order(candidates.rows)
 
 

@@ -73,7 +73,7 @@ def read_by(recipe: Recipe) -> Recipe | None:
     Raises:
         BadSetting: there is no such recipe, or it gives no vectors whose cosines could be compared beside others.
     """
-    if not recipe.rerank.rounds or not recipe.rerank.tuned:
+    if not recipe.rerank.tuned:
         return None
     named = recipe.unlearnt(recipe.rerank.tuned)
     if named.method != "bi-encoder" or named.bi_encoder.similarity != "cosine" or named.bi_encoder.inlined:

@@ -76,9 +76,9 @@ def extend(model: Path, corpus: Corpus, text: CorpusText, *, advance: Advance = 
     articles = [i for i, id in enumerate(corpus.articles) if digest.get(id) != text.digest(i)]
     sections = [i for i, id in enumerate(corpus.sections) if id not in trained_sections]
     features = realigned(np.load(model / FEATURES, mmap_mode="r"), trained_on["articles"], corpus.articles)
+    passages = [passage(corpus, text, i) for i in articles]
     if articles:
         words, _ = tokenised(corpus, text)
-        passages = [passage(corpus, text, i) for i in articles]
         encoder = JoinedEncoder.load(model / "encoder", threads)
         features[articles] = features_of_passages(encoder, [words[i] for i in articles], passages, advance)
     nodes = embedded(model, card["recipe"]["document"], corpus, features)
@@ -86,7 +86,7 @@ def extend(model: Path, corpus: Corpus, text: CorpusText, *, advance: Advance = 
     arrays["articles"][articles] = nodes[articles]
     arrays["sections"][sections] = nodes[len(corpus.articles) :][sections]
     arrays["acts"] = act_means(corpus, arrays["articles"])
-    read = _read_again(model, trained_on["articles"], (corpus, text), articles, threads)
+    read = _read_again(model, (trained_on["articles"], corpus.articles), articles, passages, threads)
     changed = Extended([corpus.articles[i] for i in articles], [corpus.sections[i] for i in sections])
     if folder.is_dir():  # an earlier version of Lexgraph made it, without features
         shutil.rmtree(folder)
@@ -101,15 +101,18 @@ def extend(model: Path, corpus: Corpus, text: CorpusText, *, advance: Advance = 
 
 
 def _read_again(
-    model: Path, trained_on: Sequence[str], law: tuple[Corpus, CorpusText], changed: Sequence[int], threads: int
+    model: Path, articles: tuple[Sequence[str], Sequence[str]], changed: Sequence[int], passages: Sequence[str], threads: int
 ) -> Matrix | None:
-    """Return float32[n, d]: what a version's reranker reads of a law's articles; None where it reads none."""
+    """Return float32[n, d]: what a version's reranker reads of a law's articles; None where it reads none.
+
+    Args:
+        articles: identifiers of those that it was trained on, and of the law's.
+        changed: positions of what is read anew; passages: their texts.
+    """
     if not (model / READER).is_dir():
         return None
-    corpus, text = law
-    vectors = realigned(np.load(model / READ, mmap_mode="r"), trained_on, corpus.articles)
+    vectors = realigned(np.load(model / READ, mmap_mode="r"), *articles)
     if changed:
-        passages = [passage(corpus, text, i) for i in changed]
         vectors[changed] = TunedEncoder(model / READER, threads).encode_raw(passages, "passage")
     return vectors
 

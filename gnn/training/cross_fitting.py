@@ -19,7 +19,7 @@ from schema.records import Question
 from search.arrays import Positions
 from search.corpus.corpus import Corpus
 from search.questions import TITLE, WITH_DESCRIPTION, positions_of, query_text
-from search.ranking.candidates import features_of
+from search.ranking.candidates import columns
 from search.ranking.reranker import Reranker
 from search.ranking.trees import no_trees
 from search.retrieval import Retriever
@@ -58,7 +58,7 @@ def sampled(recipe: Recipe, negatives: int) -> Recipe:
 
 def gathering(index: TextIndex, model: VectorModel) -> Retriever:
     """Return a retriever that gathers candidates of the pooled ranking and leaves them in their order."""
-    return Retriever(index, replace(model, reranker=Reranker(no_trees(features_of(model)), 1.0)))
+    return Retriever(index, replace(model, reranker=Reranker(no_trees(columns(tuned=model.tuned is not None)), 1.0)))
 
 
 def asked_of(retriever: Retriever, question: Question, fold: int = 0) -> list[Example]:

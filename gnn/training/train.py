@@ -33,7 +33,7 @@ from schema.records import Question
 from search.arrays import Matrix, Positions
 from search.corpus.corpus import Corpus
 from search.questions import judged, of_split, positions_of, query_text
-from search.ranking.candidates import COMPARED, MOST, features_of
+from search.ranking.candidates import COMPARED, MOST, columns
 from search.ranking.reranker import Reranker
 from search.ranking.tree_pooling import PoolingWeights
 from search.retrieval import Retriever
@@ -157,6 +157,7 @@ class Trainer:
 
     def _version(self, recipe: Recipe, split: str, id: str) -> NewVersion:
         workspace, corpus = self.workspace, self.workspace.corpus
+        reader = read_by(recipe)  # a wrong one is told before anything is trained
         trained, features = self._trained(recipe, split), self._features_of(recipe, split)
         trained = replace(trained, seconds=trained.seconds + features.seconds, encoder_parameters=features.parameters)
         memory = _question_memory(corpus, features, trained, self._learnt_from(recipe, split))
@@ -167,21 +168,19 @@ class Trainer:
             tuned = tune_weights(retriever, development, made.weights, progress=workspace.progress)
             made = replace(made, weights=tuned.weights, pooling=tuned.pooling)
         if recipe.rerank.rounds:
-            made = self._reranking(made, split)
+            made = self._reranking(made, split, reader)
         return made
 
-    def _reranking(self, made: NewVersion, split: str) -> NewVersion:
+    def _reranking(self, made: NewVersion, split: str, reader: Recipe | None) -> NewVersion:
         """Return a version with the reranker that its recipe asks for."""
         recipe, workspace, began = made.recipe, self.workspace, time.monotonic()
-        reader = read_by(recipe)
         examples = self.examples(_learnt_over(recipe), split, made.weights, made.pooling, reader=reader)
         read = None if reader is None else read_vectors(workspace, reader, split)
-        made = replace(made, read=read)
-        trees = fit_trees(examples, features_of(made.model()), recipe.rerank, threads=workspace.threads)
+        trees = fit_trees(examples, columns(tuned=read is not None), recipe.rerank, threads=workspace.threads)
         parameters = made.trained.encoder_parameters + (0 if read is None else read.parameters)
         seconds = made.trained.seconds + time.monotonic() - began
         trained = replace(made.trained, seconds=seconds, encoder_parameters=parameters)
-        return replace(made, trained=trained, reranker=Reranker(trees, recipe.rerank.share))
+        return replace(made, trained=trained, reranker=Reranker(trees, recipe.rerank.share), read=read)
 
     def _trained(self, recipe: Recipe, split: str) -> Trained:
         workspace, features = self.workspace, self._features_of(recipe, split)
@@ -249,7 +248,7 @@ class Trainer:
         workspace, features = self.workspace, self._features_of(recipe, split)
         first = sampled(recipe.other(recipe.training.start) if recipe.training.start else recipe, recipe.rerank.negatives)
         development = of_split(workspace.questions, split, "development")
-        most = COMPARED if asked is None else MOST
+        most = max(COMPARED, recipe.rerank.depth) if asked is None else MOST
         asked = of_split(workspace.questions, split, "train") if asked is None else asked
         chosen = self._chosen(recipe.chooser, split) if first.training.refit else None
         threads, process, progress = workspace.threads, self.process, workspace.progress

@@ -23,8 +23,7 @@ from runtime.atomic_folder import whole_folder
 from schema.errors import NotReady, StorageFull
 from search.arrays import Matrix, positions_in, realigned
 from search.corpus.corpus import Corpus, CorpusText
-from search.ranking.candidates import FEATURES as FEATURES_OF_CANDIDATES
-from search.ranking.candidates import OF_TUNED
+from search.ranking.candidates import columns
 from search.ranking.reranker import Reranker
 from search.ranking.scope import EVIDENCE, Scope
 from search.ranking.tree_pooling import PoolingWeights
@@ -253,7 +252,7 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encode: En
         questions=_memory(folder, trained_on, corpus),
         wordings=_wordings(folder, corpus),
         scope=read_scope(home, id)[0],
-        reranker=_reranker(folder / RERANKER, FEATURES_OF_CANDIDATES if tuned is None else FEATURES_OF_CANDIDATES + OF_TUNED),
+        reranker=_reranker(folder / RERANKER, columns(tuned=tuned is not None)),
         tuned=tuned,
     )
 
@@ -311,13 +310,13 @@ def _tuned(folder: Path, trained_on: Mapping[str, Sequence[str]] | None, corpus:
     return TunedVectors(TunedEncoder(folder / READER, threads).encode, articles)
 
 
-def _reranker(path: Path, columns: tuple[str, ...]) -> Reranker | None:
+def _reranker(path: Path, of_candidates: tuple[str, ...]) -> Reranker | None:
     """Return the reranker of a version; None where it has none, or one over the features of another version of Lexgraph."""
     if not path.exists():
         return None
     with np.load(path) as stored:
         features = tuple(stored["features"].tolist())
-        if features != columns:
+        if features != of_candidates:
             return None
         return Reranker(Trees(features, *(stored[name] for name in TREE_ARRAYS)), float(stored["share"]))
 

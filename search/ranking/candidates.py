@@ -41,9 +41,9 @@ COMPARED = 400
 """First candidates among which fine-tuned cosines are compared: in learning no others are read by the bi-encoder."""
 
 
-def features_of(model: VectorModel) -> tuple[str, ...]:
-    """Return the columns of the rows that a model's candidates have."""
-    return FEATURES if model.tuned is None else FEATURES + OF_TUNED
+def columns(*, tuned: bool) -> tuple[str, ...]:
+    """Return the columns of the rows of candidates, by a model that has fine-tuned vectors or by one without."""
+    return FEATURES + OF_TUNED if tuned else FEATURES
 
 
 @dataclass(frozen=True, eq=False)

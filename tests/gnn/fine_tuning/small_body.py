@@ -61,3 +61,23 @@ def bi_encoder_recipe(body: Path, *, tuning: Any = None, **options: Any) -> Reci
             },
         }
     )
+
+
+def write_bi_encoder(folder: Path, name: str, body: Path) -> Path:
+    """Write the recipe of a bi-encoder over it, which recipes beside it can name."""
+    file = folder / f"{name}.toml"
+    file.write_text(
+        f"""method = "bi-encoder"
+[encoder]
+name = "tuned"
+[fine_tuning]
+body = "{body}"
+epochs = 1
+[bi_encoder]
+query_tokens = 24
+passage_tokens = 16
+passages = 2
+passage_heads = 2
+"""
+    )
+    return file

@@ -10,11 +10,11 @@ import pytest
 
 import search.ranking.candidates as candidates_of
 from cypher.engines.ladybug import EmbeddedStore, open_graph
-from cypher.graph import Graph
 from gnn.encoders.tuned import READ, READER, TunedEncoder
 from gnn.fine_tuning.kept_run import BODY
 from gnn.fine_tuning.tuned import read_vectors
 from gnn.model.inductive import extend
+from gnn.options import RerankOptions
 from gnn.recipe import Recipe, load_recipe
 from gnn.training.cross_fitting import fold_of
 from gnn.training.distributed import alone
@@ -34,23 +34,12 @@ from search.ranking.reranker import Reranker
 from search.ranking.trees import no_trees
 from search.retrieval import Retriever
 from search.vectors.model import TunedVectors
-from tests.gnn.conftest import workspace_on
+from tests.gnn.fine_tuning.small_body import write_bi_encoder
+from tests.gnn.fine_tuning.test_tuned import working_on
 from tests.search.test_retrieval import random_model
 from tests.support.tiny_law import article, code, section, write_law
 
 _ASKED = "Qui contrôle le moulin ?"
-_READER = """method = "bi-encoder"
-[encoder]
-name = "tuned"
-[fine_tuning]
-body = "{body}"
-epochs = 1
-[bi_encoder]
-query_tokens = 24
-passage_tokens = 16
-passages = 2
-passage_heads = 2
-"""
 _ABOVE = """splits = ["random"]
 [encoder]
 name = "lsa"
@@ -72,14 +61,9 @@ tuned = "reader"
 @pytest.fixture
 def recipe(small_body: Path, tmp_path: Path) -> Recipe:
     """A recipe whose reranker reads by a small bi-encoder beside it."""
-    (tmp_path / "reader.toml").write_text(_READER.format(body=small_body))
+    write_bi_encoder(tmp_path, "reader", small_body)
     (tmp_path / "above.toml").write_text(_ABOVE)
     return load_recipe(str(tmp_path / "above.toml"))
-
-
-def working_on(home: Path, graph: Graph) -> Workspace:
-    """The workspace of a home, on one thread."""
-    return replace(workspace_on(home, graph), threads=1)
 
 
 def test_it_is_trained_kept_and_served(own_home: Path, recipe: Recipe) -> None:
@@ -112,10 +96,12 @@ def test_what_a_question_is_read_by_had_not_seen_it(own_home: Path, recipe: Reci
 
     monkeypatch.setattr("gnn.training.train.read_vectors", noted)
     monkeypatch.setattr("gnn.training.train.COMPARED", 3)
+    recipe = recipe.model_copy(update={"rerank": recipe.rerank.model_copy(update={"depth": 2})})
     with open_graph(own_home) as graph:
         workspace = working_on(own_home, graph)
         trainer = Trainer(workspace, alone())
-        made = trainer.version(recipe.model_copy(update={"rerank": recipe.rerank.model_copy(update={"rounds": 0})}), "random", "")
+        plain = recipe.model_copy(update={"rerank": RerankOptions()})  # pyright: ignore[reportCallIssue]
+        made = trainer.version(plain, "random", "")
         reader = recipe.other(recipe.rerank.tuned)
         examples = trainer.examples(recipe, "random", made.weights, made.pooling, reader=reader)
         asked = of_split(workspace.questions, "random", "train")
@@ -202,3 +188,9 @@ def test_a_reranker_that_names_no_such_bi_encoder_is_a_clear_error(
         pytest.raises(BadSetting, match="reads cosines of a bi-encoder of articles as they are: reader"),
     ):
         train(working_on(own_home, graph), recipe)
+
+
+def test_a_reader_without_trees_is_a_clear_error(recipe: Recipe, tmp_path: Path) -> None:
+    (tmp_path / "above.toml").write_text(_ABOVE.replace("rounds = 4", "rounds = 0"))
+    with pytest.raises(BadSetting, match=r"rerank\.tuned needs rerank\.rounds"):
+        load_recipe(str(tmp_path / "above.toml"))

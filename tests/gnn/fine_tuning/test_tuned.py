@@ -36,7 +36,7 @@ from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
 from search.questions import of_split, positions_of
 from tests.gnn.conftest import workspace_on
-from tests.gnn.fine_tuning.small_body import bi_encoder_recipe
+from tests.gnn.fine_tuning.small_body import bi_encoder_recipe, write_bi_encoder
 
 
 class Killed(Exception):
@@ -123,20 +123,7 @@ def test_a_killed_training_goes_on_to_the_same_encoder(
 
 def downstream(small_body: Path, tmp_path: Path, text: str) -> Recipe:
     """A recipe over the bi-encoder, beside whose own file it lies."""
-    (tmp_path / "small-dsr.toml").write_text(
-        f"""method = "bi-encoder"
-[encoder]
-name = "tuned"
-[fine_tuning]
-body = "{small_body}"
-epochs = 1
-[bi_encoder]
-query_tokens = 24
-passage_tokens = 16
-passages = 2
-passage_heads = 2
-"""
-    )
+    write_bi_encoder(tmp_path, "small-dsr", small_body)
     (tmp_path / "above.toml").write_text(text)
     return load_recipe(str(tmp_path / "above.toml"))
 
