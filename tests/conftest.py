@@ -15,7 +15,7 @@ from search.text.index import build_text_index
 from search.text.options import Bm25Options
 from tests.support.tiny_law import write_law
 
-pytest_plugins = ["tests.support.servers"]
+pytest_plugins = ["tests.support.memory", "tests.support.servers"]
 SOURCES = Path(__file__).parent.parent / "lexgraph-data" / "sources"
 
 

@@ -52,6 +52,7 @@ def test_a_folder_of_a_format_loads(name: str, named: bool, tmp_path: Path) -> N
     assert tuple(report.created[label] for label in labels) == LOADED[name]
 
 
+@pytest.mark.slow
 def test_all_formats_load_from_one_folder(tmp_path: Path) -> None:
     for name in WRITTEN:
         write_format(tmp_path / "law" / name, name)

@@ -112,6 +112,7 @@ def test_every_engine_holds_the_same_graph(law: Store, embedded_law: EmbeddedSto
 READS = sorted(name for name, body in statements("ladybug").items() if "RETURN" in body)
 
 
+@pytest.mark.slow
 def test_every_statement_that_reads_gives_the_same_rows(law: Store, embedded_law: EmbeddedStore, tmp_path: Path) -> None:
     question = Question("q1", "De quoi le pain est-il fait ?", "", "mine", (f"{BAKERS_ID}/L111-1", f"{BAKERS_ID}/L111-2"))
     statutes = tmp_path / "statutes"
@@ -182,6 +183,7 @@ def test_every_engine_holds_the_same_history(store: Store, tmp_path: Path) -> No
         assert graph.rows("renumberings", ids=[f"{CODE_ID}/10"]) == other.rows("renumberings", ids=[f"{CODE_ID}/10"])
 
 
+@pytest.mark.slow
 def test_every_engine_keeps_its_sources_current(store: Store, tmp_path: Path) -> None:
     repository = write_commits(tmp_path / "fours", HISTORY[:-1])
     ingest(store, repository)

@@ -113,7 +113,7 @@ DISKS = (2, 3, 5, 8) if os.geteuid() == 0 and may_mount() else ()
 """Sizes in MiB. Only root may mount a small disk; elsewhere the limit above stands for it."""
 
 
-@pytest.mark.parametrize("megabytes", DISKS)
+@pytest.mark.parametrize("megabytes", [pytest.param(size, marks=pytest.mark.slow) if size > 2 else size for size in DISKS])
 def test_a_full_disk_leaves_the_old_graph(home: Path, much_more: Path, megabytes: int) -> None:
     before = dump(home)
     with small_disk(megabytes) as disk:

@@ -250,6 +250,7 @@ def test_each_seed_starts_from_the_model_of_its_own_seed(own_home: Path, tmp_pat
             np.testing.assert_allclose(started["query.first.weight"], own["query.first.weight"], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_graph_reranker_orders_the_candidates_of_the_search_anew(own_home: Path, recipe: Recipe, tmp_path: Path) -> None:
     text = (recipe.folder / "small.toml").read_text("utf-8")
     path = tmp_path / "reranking.toml"

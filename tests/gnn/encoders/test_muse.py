@@ -111,6 +111,7 @@ def test_what_was_saved_encodes_the_same(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.encode(["pains", "blé"]), small().encode(["pains", "blé"]))
 
 
+@pytest.mark.slow
 def test_embeddings_are_those_of_the_package() -> None:
     pieces, network = open_muse()
     ours = network([pieces.of_text(text) for text in _TEXTS])

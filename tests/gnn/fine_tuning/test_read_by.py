@@ -66,6 +66,7 @@ def recipe(small_body: Path, tmp_path: Path) -> Recipe:
     return load_recipe(str(tmp_path / "above.toml"))
 
 
+@pytest.mark.slow
 def test_it_is_trained_kept_and_served(own_home: Path, recipe: Recipe) -> None:
     with open_graph(own_home) as graph:
         workspace = working_on(own_home, graph)
@@ -85,6 +86,7 @@ def test_it_is_trained_kept_and_served(own_home: Path, recipe: Recipe) -> None:
     np.testing.assert_allclose(moved.reranked.candidates.rows, as_trained.reranked.candidates.rows, atol=0.05)
 
 
+@pytest.mark.slow
 def test_what_a_question_is_read_by_had_not_seen_it(own_home: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
     taught: list[set[str]] = []
     reads: list[set[int]] = []
@@ -136,6 +138,7 @@ def test_cosines_are_compared_among_the_first(law: tuple[Corpus, Any], index: An
     np.testing.assert_allclose(distance, own - first.max(), atol=1e-7)
 
 
+@pytest.mark.slow
 def test_new_law_is_read_too(own_home: Path, recipe: Recipe) -> None:
     with open_graph(own_home) as graph:
         id = train(working_on(own_home, graph), recipe).active

@@ -80,6 +80,7 @@ def test_a_contender_says_what_its_training_took(own_home: Path, small_body: Pat
     assert found.training_s > 0
 
 
+@pytest.mark.slow
 def test_a_bi_encoder_is_trained_once_for_a_split_and_a_seed(own_home: Path, small_body: Path) -> None:
     recipe = bi_encoder_recipe(small_body)
     with open_graph(own_home) as graph:
@@ -95,6 +96,7 @@ def test_a_bi_encoder_is_trained_once_for_a_split_and_a_seed(own_home: Path, sma
     assert (own_home / RUNS / first.folder.name / CURVE).exists()
 
 
+@pytest.mark.slow
 def test_a_killed_training_goes_on_to_the_same_encoder(
     own_home: Path, small_body: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,6 +180,7 @@ _PLAIN = _ABOVE.replace('name = "lsa+tuned"\ntuned = "small-dsr"', 'name = "lsa"
 _RERANKED = '[rerank]\nrounds = 4\nleast_in_leaf = 1\nnegatives = 5\nover = "plain"\n'
 
 
+@pytest.mark.slow
 def test_a_reranker_beside_a_tuned_encoder_learns_over_models_without_it(
     own_home: Path, small_body: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,6 +73,7 @@ def test_a_reader_learns_what_the_words_tell(tmp_path: Path) -> None:
     assert set(order[:3].tolist()) == {0, 2, 4}
 
 
+@pytest.mark.slow
 def test_a_training_that_has_ended_is_taken_up_as_it_was(tmp_path: Path) -> None:
     of = recipe()
     asked = ToLearnFrom([found(n) for n in range(8)], [found(8)])

@@ -54,6 +54,7 @@ def test_both_losses_are_added_with_their_weight_over_one_encoder(law: tuple[Cor
     assert ranking.item() == pytest.approx(by_hand.item(), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_score_depends_on_the_article_and_not_on_its_neighbours(law: tuple[Corpus, CorpusText]) -> None:
     one = reader(law, pooling="mean", pieces=48)
     together = one.scores(FOUND)

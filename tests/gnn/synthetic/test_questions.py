@@ -244,6 +244,7 @@ def test_an_article_is_found_by_a_word_that_only_its_question_has(own_home: Path
     assert not lists["section"].any(), "sections are as they were"
 
 
+@pytest.mark.slow
 def test_a_bi_encoder_learns_from_the_synthetic_questions_first_and_goes_on_when_killed(
     own_home: Path, small_body: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

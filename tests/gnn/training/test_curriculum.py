@@ -81,6 +81,7 @@ def test_each_third_of_the_epochs_draws_from_harder_buckets() -> None:
         assert counts.tolist() == [round(100 * share) for share in shares[::-1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layers", [0, 1])
 def test_training_by_a_curriculum_learns_and_gives_the_same_model_again(
     layers: int, law: tuple[Corpus, CorpusText], features: Features, questions: list[Question]

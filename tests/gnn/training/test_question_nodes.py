@@ -64,6 +64,7 @@ def test_no_article_is_told_by_the_questions_of_its_batch(
     assert not torch.allclose(told[article], before[article])
 
 
+@pytest.mark.slow
 def test_question_nodes_learn_and_leave_as_many_articles_and_sections(
     law: tuple[Corpus, CorpusText], features: Features, questions: list[Question]
 ) -> None:

@@ -120,6 +120,7 @@ def test_the_confidence_is_learnt_from_the_version_that_has_not_seen_the_questio
         assert read_card(own_home, model.id)["recipe"]["name"] == "small"
 
 
+@pytest.mark.slow
 def test_the_gate_asks_what_neither_version_has_learnt_from(
     own_home: Path, refit: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
