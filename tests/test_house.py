@@ -25,6 +25,7 @@ BELOW = {
 }
 """The rooms that each room may import from."""
 LONGEST_FILE, LONGEST_FUNCTION, LONGEST_VERB = 450, 50, 8
+pytestmark = pytest.mark.xdist_group("house")  # on one worker, which parses every file once
 PLAN = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 

@@ -235,6 +235,7 @@ def test_a_snapshot_is_closed_when_the_last_request_is_done_with_it(home: Path) 
         pass
 
 
+@pytest.mark.slow
 def test_the_law_of_an_old_release_leaves_the_memory(home: Path) -> None:
     holder = SnapshotHolder(Settings(home=home), no_model)
     assert holder.check()

@@ -124,6 +124,7 @@ def test_an_image_copies_what_is_there(file: str) -> None:
     assert re.search(r"^USER lexgraph$", text, re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(IMAGES))
 def test_an_image_installs_from_the_lock(file: str, tmp_path: Path) -> None:
     """Every package that the image's extras need stands in the lock with hashes, which uv verifies as it installs."""

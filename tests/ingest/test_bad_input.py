@@ -15,6 +15,7 @@ from ingest.sources import ingest
 from schema.errors import BadSource, LexgraphError, MissingFile
 from tests.support.disturbance import dump
 from tests.support.tiny_law import BAKERS, BAKERS_ID, MILLERS, article, bakers, code, millers, section, write_law, write_sheets
+from tests.support.variants import variants
 
 Json = dict[str, Any]
 
@@ -52,7 +53,7 @@ def test_a_broken_file_is_named_with_place_and_reason(tmp_path: Path, content: b
     assert caught.value.exit_code == 65
 
 
-@pytest.mark.parametrize("content", [content for content, _ in BROKEN.values()], ids=BROKEN)
+@pytest.mark.parametrize("content", variants({name: content for name, (content, _) in BROKEN.items()}, quick=2))
 def test_a_broken_file_leaves_its_act_as_it_was_and_the_others_are_loaded(tmp_path: Path, content: bytes) -> None:
     ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "sources", bakers()))
     before = dump(tmp_path)
@@ -161,7 +162,7 @@ RECORDS: dict[str, tuple[Json, str, str, int]] = {
 }
 
 
-@pytest.mark.parametrize(("record", "place", "reason", "lost"), RECORDS.values(), ids=RECORDS)
+@pytest.mark.parametrize(("record", "place", "reason", "lost"), variants(RECORDS, quick=5))
 def test_a_bad_record_is_quarantined_whole_and_all_else_is_loaded(
     tmp_path: Path, record: Json, place: str, reason: str, lost: int
 ) -> None:

@@ -125,6 +125,7 @@ def test_what_cannot_be_fetched_again_says_how_it_is_loaded(store: EmbeddedStore
     assert updates(store) == {"law": SourceLoad("law", note=f"loaded from a folder; load it again by `lexgraph ingest {law}`")}
 
 
+@pytest.mark.slow
 def test_a_bundle_or_a_repository_on_this_machine_is_read_again_and_missed_where_it_is_gone(
     store: EmbeddedStore, law: Path
 ) -> None:

@@ -163,6 +163,7 @@ def _plain(value: Any) -> Any:
     return round(value, 3) if isinstance(value, float) else sorted(map(str, value)) if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 def test_every_engine_holds_the_same_history(store: Store, tmp_path: Path) -> None:
     """Loaded at once, and state by state: wordings, places, numbers, and the present law."""
     embedded = EmbeddedStore(tmp_path / "embedded")
@@ -216,6 +217,7 @@ def table(graph: Graph, day: date) -> list[tuple[str, str, str]]:
     return [(part.number, stood.path_above(part.id)[-1][1], part.row["text"]) for part in stood.articles()]
 
 
+@pytest.mark.slow
 def test_a_newer_release_is_the_difference_and_leaves_what_a_fresh_load_gives(law: Store, tmp_path: Path) -> None:
     report = ingest(law, write_law(tmp_path / "newer", newer_bakers(), millers()))
     counts = {verb: {k: n for k, n in getattr(report, verb).items() if n} for verb in ("created", "changed", "moved", "removed")}

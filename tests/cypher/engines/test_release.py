@@ -22,6 +22,7 @@ from search.text.index import build_text_index
 from search.text.options import Bm25Options
 from tests.support.disturbance import digests, dump, start_python
 from tests.support.tiny_law import article, bakers, section, write_law
+from tests.support.variants import variants
 
 # Exits as the command line would: with the error's code, its class and message on standard output.
 INGEST = """
@@ -113,7 +114,7 @@ DISKS = (2, 3, 5, 8) if os.geteuid() == 0 and may_mount() else ()
 """Sizes in MiB. Only root may mount a small disk; elsewhere the limit above stands for it."""
 
 
-@pytest.mark.parametrize("megabytes", [pytest.param(size, marks=pytest.mark.slow) if size > 2 else size for size in DISKS])
+@pytest.mark.parametrize("megabytes", variants(DISKS))
 def test_a_full_disk_leaves_the_old_graph(home: Path, much_more: Path, megabytes: int) -> None:
     before = dump(home)
     with small_disk(megabytes) as disk:

@@ -127,6 +127,7 @@ def test_a_new_act_is_found_by_its_vector_in_a_live_service_on_elasticsearch(
     new_act_is_found(run, tmp_path)
 
 
+@pytest.mark.slow
 def test_new_law_is_embedded_before_a_text_server_says_that_it_has_it(tmp_path: Path) -> None:
     run = Lexgraph.over(tmp_path / "home")
     load_tiny_law(run, tmp_path)

@@ -63,6 +63,7 @@ def run_in(folder: Path, of: Recipe) -> Run:
     return Run(of.name, "made from", folder, of.fine_tuning)
 
 
+@pytest.mark.slow
 def test_a_reader_learns_what_the_words_tell(tmp_path: Path) -> None:
     of = recipe()
     asked = ToLearnFrom([found(n) for n in range(8)], [found(n) for n in range(8, 12)])

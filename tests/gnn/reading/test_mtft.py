@@ -70,6 +70,7 @@ def test_an_article_of_200_000_words_is_read_as_far_as_its_first_pieces(law: tup
     assert np.isfinite(one.scores(FOUND)).all()
 
 
+@pytest.mark.slow
 def test_a_network_that_gives_no_number_is_an_error(law: tuple[Corpus, CorpusText]) -> None:
     one = reader(law)
     with torch.no_grad():

@@ -38,6 +38,7 @@ from tests.support.tiny_law import (
     statute,
     write_law,
 )
+from tests.support.variants import variants
 
 
 def ids(home: Path) -> list[str]:
@@ -99,7 +100,9 @@ def test_a_release_that_drops_too_much_stops_and_changes_nothing(tmp_path: Path)
     assert not (tmp_path / "reading").exists()
 
 
-@pytest.mark.parametrize(("before", "after", "stops"), [(40, 19, True), (40, 20, False), (20, 9, True), (19, 1, False)])
+@pytest.mark.parametrize(
+    ("before", "after", "stops"), variants([(40, 19, True), (40, 20, False), (20, 9, True), (19, 1, False)], quick=2)
+)
 def test_a_release_that_drops_most_of_a_small_collection_stops(tmp_path: Path, before: int, after: int, stops: bool) -> None:
     path = own_law(tmp_path / "own" / "law.jsonl", *range(before))
     ingest(EmbeddedStore(tmp_path), path.parent)
@@ -124,7 +127,7 @@ def test_what_was_loaded_before_a_release_stops_is_reported(tmp_path: Path) -> N
     assert dict(report.changed)["Article"] == 1
 
 
-@pytest.mark.parametrize("packed", [False, True], ids=["folder", "archive"])
+@pytest.mark.parametrize("packed", variants({"folder": False, "archive": True}))
 def test_the_law_of_a_format_goes_with_its_last_file(tmp_path: Path, packed: bool) -> None:
     folder, home = tmp_path / "law", tmp_path / "home"
 
@@ -178,6 +181,7 @@ def test_a_small_loss_needs_no_force(tmp_path: Path) -> None:
     assert ingest(EmbeddedStore(tmp_path), write_law(tmp_path / "law", smaller)).removed["Article"] == 3
 
 
+@pytest.mark.slow
 def test_the_acts_of_a_collection_are_all_there_however_many_are_written_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,7 +201,7 @@ def test_the_acts_of_a_collection_are_all_there_however_many_are_written_at_once
     assert (report.created["Act"], report.changed["Article"], report.unchanged_files) == (1, 1, 6)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5])
+@pytest.mark.parametrize("size", variants([1, 2, 3, 5]))
 def test_a_large_act_in_portions_is_the_same_act(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     ingest(EmbeddedStore(tmp_path / "whole"), write_law(tmp_path / "law", bakers(), millers()))
     monkeypatch.setattr(portions, "CHUNK_ARTICLES", size)
@@ -205,6 +209,7 @@ def test_a_large_act_in_portions_is_the_same_act(tmp_path: Path, monkeypatch: py
     assert dump(tmp_path / "portions") == dump(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_what_a_load_that_was_cut_off_began_goes_where_nobody_gives_it_any_more(tmp_path: Path) -> None:
     store = EmbeddedStore(tmp_path)
     sources = write_law(tmp_path / "law")
@@ -323,6 +328,7 @@ def test_a_better_source_takes_an_act_over_and_gives_it_back_when_it_goes(tmp_pa
     assert title() == "Code du pain"
 
 
+@pytest.mark.slow
 def test_what_was_passed_over_in_an_archive_is_unpacked_again_when_it_is_wanted(tmp_path: Path) -> None:
     text = STATUTE.format(title="Code du pain", id=BAKERS, day="2001-01-01", path="x", modifies="", cites="", text="Du pain.")
     (tmp_path / f"{BAKERS}.md").write_text(text.replace('country: "lu"', 'country: "fr"'), encoding="utf-8")
@@ -340,7 +346,7 @@ def test_what_was_passed_over_in_an_archive_is_unpacked_again_when_it_is_wanted(
     assert ids(home) == [BAKERS_ID, MILLERS_ID]
 
 
-@pytest.mark.parametrize("packed", [False, True], ids=["folder", "archive"])
+@pytest.mark.parametrize("packed", variants({"folder": False, "archive": True}))
 def test_law_that_another_collection_took_over_is_given_back_when_that_one_drops_it(tmp_path: Path, packed: bool) -> None:
     mine = statute(tmp_path / "mine", 1, "Les fours.").parent
     statute(mine, 2, "Les moulins.")
@@ -473,7 +479,7 @@ def test_a_question_of_two_files_is_that_of_the_other_when_its_own_goes(tmp_path
     assert quarantined(tmp_path) == {}
 
 
-@pytest.mark.parametrize("how", ["its file", "its folder", "retry"])
+@pytest.mark.parametrize("how", variants(["its file", "its folder", "retry"]))
 def test_a_question_that_names_what_the_graph_lacks_waits_in_the_quarantine_until_it_is_there(tmp_path: Path, how: str) -> None:
     home, folder = tmp_path / "home", tmp_path / "own"
     own_law(folder / "law.jsonl", 1)
@@ -506,6 +512,7 @@ def test_a_question_finds_what_comes_beside_it(tmp_path: Path) -> None:
     assert ingest(store, folder).created["Question"] == 1
 
 
+@pytest.mark.slow
 def test_an_archive_whose_questions_wait_is_unpacked_again_when_there_is_other_law(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -523,6 +530,7 @@ def test_an_archive_whose_questions_wait_is_unpacked_again_when_there_is_other_l
     assert ingest(store, archive).unchanged_files == 1
 
 
+@pytest.mark.slow
 def test_questions_of_a_graph_of_an_older_schema_learn_their_file_from_the_next_load(tmp_path: Path) -> None:
     folder, store = tmp_path / "own", EmbeddedStore(tmp_path)
     own_law(folder / "law.jsonl", 1)
@@ -559,7 +567,7 @@ def test_what_acts_do_to_each_other_is_linked_whichever_comes_first(tmp_path: Pa
         assert len(graph.rows("outside_relations_of_acts", ids=[later])) == 2
 
 
-@pytest.mark.parametrize("order", [(1, 2), (2, 1)], ids=["amended act first", "amending act first"])
+@pytest.mark.parametrize("order", variants({"amended act first": ((1, 2),), "amending act first": ((2, 1),)}))
 def test_what_an_act_does_to_another_is_one_edge_in_whatever_order_they_come(tmp_path: Path, order: tuple[int, int]) -> None:
     """The metadata and the title of the second act name the first; one of them is enough."""
     folder, later = tmp_path / "acts", "lu/leg-loi-2001-02-02-n2"
@@ -700,7 +708,7 @@ def one_act_from_two_sources(folder: Path) -> tuple[Path, Path]:
     )
 
 
-@pytest.mark.parametrize("first", ["legi", "history"])
+@pytest.mark.parametrize("first", variants(["legi", "history"]))
 def test_the_texts_of_a_history_fill_the_wordings_of_the_better_source(tmp_path: Path, first: str) -> None:
     legi, history = one_act_from_two_sources(tmp_path)
     store = EmbeddedStore(tmp_path / "home")

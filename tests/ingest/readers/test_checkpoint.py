@@ -14,7 +14,9 @@ from ingest.readers.history.checkpoint import Checkpoint, read_checkpoint
 from ingest.sources import ingest
 from tests.ingest.readers.test_law_as_git import law_in
 from tests.support.small_history import BAKER, FILE, HISTORY, MILL, OVEN, OVEN_LATER, Commit, flat, git, marked, write_repository
+from tests.support.variants import variants
 
+_HEADER = checkpoint._HEADER  # pyright: ignore[reportPrivateUsage]
 KEPT = f"histories/{Path(FILE).stem}.checkpoint"
 LATER = Commit("2021-01-01", marked("2021-01-01", OVEN_LATER, [("20", BAKER), ("11", MILL), ("12", OVEN)]))
 TO_COME = Commit("2999-01-01", marked("2999-01-01", "Le four banal ferme.", [("20", BAKER)]))
@@ -37,7 +39,7 @@ def assert_as_read_at_once(tmp_path: Path, history: Sequence[Commit]) -> None:
     assert law_in(tmp_path / "home") == law_in(tmp_path / "other")
 
 
-@pytest.mark.parametrize("begun", [*(pytest.param(begun, marks=pytest.mark.slow) for begun in range(1, 6)), 6])
+@pytest.mark.parametrize("begun", variants([6, 1, 2, 3, 4, 5]))
 def test_a_history_that_grows_is_read_as_the_whole_would_be(tmp_path: Path, begun: int) -> None:
     history = [*HISTORY, LATER, TO_COME, REPEALED]
     repository = write_repository(tmp_path / "law", history[:begun])
@@ -55,6 +57,7 @@ def test_states_that_were_read_are_not_read_again(tmp_path: Path) -> None:
     assert_as_read_at_once(tmp_path, [*HISTORY, LATER])
 
 
+@pytest.mark.slow
 def test_a_state_of_an_earlier_day_has_all_read_again(tmp_path: Path) -> None:
     between = Commit("1930-01-01", flat("1930-01-01", OVEN_LATER, [("10", BAKER), ("15", MILL)]))
     repository = write_repository(tmp_path / "law")
@@ -71,6 +74,7 @@ def test_a_history_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
     assert_as_read_at_once(tmp_path, [*HISTORY[:2], LATER])
 
 
+@pytest.mark.slow
 def test_a_later_heading_that_older_states_have_as_a_paragraph_has_them_read_again(tmp_path: Path) -> None:
     words = "De la cuisson"
     first = Commit("1850-01-01", flat("1850-01-01", OVEN, [("10", BAKER + "\n\n" + words), ("11", MILL)]))
@@ -82,6 +86,7 @@ def test_a_later_heading_that_older_states_have_as_a_paragraph_has_them_read_aga
     assert_as_read_at_once(tmp_path, [first, HISTORY[3], Commit("2021-01-01", text)])
 
 
+@pytest.mark.slow
 def test_a_history_with_missing_parts_is_read_whole_each_time(tmp_path: Path) -> None:
     repository = write_repository(tmp_path / "law")
     blob = git(repository, "rev-parse", f"HEAD~2:{FILE}").strip()
@@ -95,7 +100,7 @@ def test_a_history_with_missing_parts_is_read_whole_each_time(tmp_path: Path) ->
     assert_as_read_at_once(tmp_path, [*HISTORY, LATER])
 
 
-@pytest.mark.parametrize("kept", [b"", b"lexgraph history 0\nxx", checkpoint._HEADER, checkpoint._HEADER + zlib.compress(b"x")])  # pyright: ignore[reportPrivateUsage]
+@pytest.mark.parametrize("kept", variants([b"", b"lexgraph history 0\nxx", _HEADER, _HEADER + zlib.compress(b"x")]))
 def test_a_checkpoint_that_cannot_be_read_only_costs_time(tmp_path: Path, kept: bytes) -> None:
     repository = write_repository(tmp_path / "law")
     load(tmp_path / "home", repository)

@@ -87,6 +87,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         read(tmp_path, ARTICLES, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_folder", [True, False])
 def test_the_questions_load_beside_the_law_and_change_with_their_file(as_folder: bool, tmp_path: Path) -> None:
     store = EmbeddedStore(tmp_path / "home")

@@ -118,6 +118,7 @@ def law_in(home: Path) -> list[str]:
     return [line for line in dump(home).splitlines() if '"label":"Source"' not in line and '"label":"Act"' not in line]
 
 
+@pytest.mark.slow
 def test_a_bundle_a_clone_its_git_folder_and_a_bare_repository_are_the_same_law(tmp_path: Path) -> None:
     repository = write_repository(tmp_path / "law")
     bare = tmp_path / "bare.git"

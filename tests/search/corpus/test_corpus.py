@@ -18,6 +18,7 @@ from search.text.options import Bm25Options
 from tests.support.commands import Lexgraph
 from tests.support.disturbance import digests
 from tests.support.tiny_law import article, bakers, millers, write_law
+from tests.support.variants import variants
 
 _READS = ("acts", "corpus_sections", "corpus_articles", "corpus_wordings", "corpus_citations")
 
@@ -62,7 +63,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-@pytest.mark.parametrize("after", _READS)
+@pytest.mark.parametrize("after", variants(_READS, quick=2))
 def test_law_that_changes_while_it_is_read_is_not_given_out(home: Path, tmp_path: Path, after: str) -> None:
     with Torn(home, tmp_path, after) as graph:
         with pytest.raises(GraphBusy, match="changed while it was read"):
@@ -73,7 +74,7 @@ def test_law_that_changes_while_it_is_read_is_not_given_out(home: Path, tmp_path
     assert len(corpus.articles) == len(text.texts) == 11
 
 
-@pytest.mark.parametrize("after", _READS)
+@pytest.mark.parametrize("after", variants(_READS, quick=2))
 def test_an_index_is_of_one_law_and_stays(home: Path, tmp_path: Path, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = Lexgraph.over(home)
 
