@@ -8,14 +8,14 @@ import pytest
 
 MEMORY = Path("/dev/shm")
 ENOUGH = 8 << 30
-"""Bytes: several times what the folders of a whole run take while their tests run; less, as in a container, stays on disk."""
+"""Bytes: room for real law and the files of several servers at a time; with less, as in a container, folders are on disk."""
 TEMPROOT = "PYTEST_DEBUG_TEMPROOT"
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Have pytest make its folders in memory unless the caller has said where, memory is short or nothing there may run."""
-    chosen = config.getoption("basetemp") or TEMPROOT in os.environ or "PYTEST_XDIST_WORKER" in os.environ
+    chosen = config.getoption("basetemp") or TEMPROOT in os.environ
     if not chosen and _serves():
         os.environ[TEMPROOT] = str(MEMORY)
 

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
-from _pytest.mark import ParameterSet
 
 
-def variants(values: Iterable[Any] | Mapping[str, Any], *, quick: int = 1) -> list[ParameterSet]:
+def variants(values: Iterable[Any] | Mapping[str, Any], *, quick: int = 1) -> list[Any]:
     """Return parameters of a test, those behind the first few marked as slow.
 
     Args:
