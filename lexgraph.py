@@ -43,6 +43,8 @@ def start(
     # torch asks for large pages, which come and go with less work, where it is told to.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
+    # bm25s tries JAX where it is installed, which would take most of a GPU's memory for itself.
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
     from schema.settings import load_settings
 
     context.obj = Home(load_settings(), progress_on(err, quiet))

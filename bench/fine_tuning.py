@@ -23,7 +23,8 @@ from gnn.fine_tuning.adaptation import AdaptationTask
 from gnn.fine_tuning.bi_encoder import BiEncoder, prepared
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
 from gnn.fine_tuning.body import Body
-from gnn.fine_tuning.loop import Run, Task, computes_in_bf16, device_of_training, tune
+from gnn.fine_tuning.embedding import embedded
+from gnn.fine_tuning.loop import Run, Task, device_of_training, precision_of, tune
 from gnn.options import FineTuningOptions
 from gnn.reading.first_stage import Found
 from gnn.reading.learning import ReadingTask
@@ -90,10 +91,11 @@ def _measured(recipe: Recipe, size: _Size) -> dict[str, float]:
         "parameters": float(sum(value.numel() for value in task.model.parameters())),
     }
     if isinstance(task, BiEncoderTask):
-        passages = [task.model.marks.article_pieces([5] * size.length) for _ in range(size.articles)]
-        with torch.autocast(task.model.device.type, torch.bfloat16, enabled=computes_in_bf16(task.model.device)):
-            task.embedded(passages[:32])
-            figures["embedded_s"] = len(passages) / seconds_of(lambda: task.embedded(passages).cpu())
+        model = task.model
+        articles_read = [model.marks.article_pieces([5] * size.length) for _ in range(size.articles)]
+        with precision_of(recipe.fine_tuning, model.device):
+            embedded(model, articles_read[:32])
+            figures["embedded_s"] = len(articles_read) / seconds_of(lambda: embedded(model, articles_read).cpu())
     if on_gpu:
         figures["memory_gib"] = torch.cuda.max_memory_allocated() / (1 << 30)
     return figures

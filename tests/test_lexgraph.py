@@ -255,6 +255,16 @@ def test_the_server_answers_without_torch_and_says_how_to_ask(tiny_home: Path, t
     assert answer["data"]["search"]["edges"]
 
 
+def test_jax_where_it_is_installed_is_kept_off_the_gpu(tiny_home: Path, tmp_path: Path) -> None:
+    # bm25s imports it to pick the highest scores; on a machine with a GPU it reserves most of its memory, or fails there.
+    (tmp_path / "jax").mkdir()
+    told = "print('jax on', os.environ.get('JAX_PLATFORMS'), file=sys.stderr)"
+    (tmp_path / "jax" / "__init__.py").write_text(f"import os, sys\n{told}\n")
+    (tmp_path / "jax" / "lax.py").write_text("raise ImportError\n")
+    assert "jax on cpu" in run(tiny_home, "search", "farine", PYTHONPATH=str(tmp_path)).stderr
+    assert "jax on cuda" in run(tiny_home, "search", "farine", PYTHONPATH=str(tmp_path), JAX_PLATFORMS="cuda").stderr
+
+
 def test_a_port_in_use_is_a_clear_error(tiny_home: Path) -> None:
     import socket
 

@@ -32,11 +32,13 @@ class Measured:
 
     Attributes:
         answers: by the way of ranking, then by the way of asking.
+        gpu: of the machine that trained it and was asked; empty where that has none.
     """
 
     training_s: float
     parameters: int
     answers: Mapping[str, Mapping[str, Answers]]
+    gpu: str = ""
 
 
 @cache
@@ -69,9 +71,8 @@ def keep(file: Path, measured: Measured) -> None:
     part = file.with_suffix(".part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(
-            json.dumps({"training_s": measured.training_s, "parameters": measured.parameters, "answers": answers}), "utf-8"
-        )
+        own = {"training_s": measured.training_s, "parameters": measured.parameters, "gpu": measured.gpu}
+        part.write_text(json.dumps({**own, "answers": answers}), "utf-8")
         os.replace(part, file)
     except OSError as error:
         raise StorageFull(f"{file}: {error.strerror}; rows that were measured before stay") from None
@@ -90,4 +91,4 @@ def kept(file: Path) -> Measured | None:
         }
         for way, by_asked in stored["answers"].items()
     }
-    return Measured(stored["training_s"], stored["parameters"], answers)
+    return Measured(stored["training_s"], stored["parameters"], answers, stored.get("gpu", ""))

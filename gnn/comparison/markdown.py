@@ -67,12 +67,21 @@ def _explained(tables: Sequence[RecipeTable]) -> Iterator[str]:
     yield "Training is the mean of one, its reranker included, without the tuning of the fusion and the training that chose the"
     yield "epochs of a refit recipe. Parameters are those of towers and networks; trees do not count."
     yield "The time of a query is the median, on the machine that measured."
+    yield from _on_gpus(tables)
     yield ""
     ways = [way for way in WAYS if way == "served" or any(row.name.endswith(f":{way}") for row in tables[0].rows)]
     yield "A recipe alone is ranked by as it is served; behind a colon stands another way. " + " ".join(
         f"*{way}*: {WAYS[way]}." for way in ways
     )
     yield ""
+
+
+def _on_gpus(tables: Sequence[RecipeTable]) -> Iterator[str]:
+    """Yield a line for each kind of GPU that rows were measured beside: their minutes are not those of the others."""
+    rows = [row for table in tables for row in table.rows]
+    for gpu in sorted({gpu for row in rows for gpu in row.gpus}):
+        names = dict.fromkeys(f"`{row.name}`" for row in rows if gpu in row.gpus)
+        yield f"Trained on one {gpu}, and asked on its machine: {', '.join(names)}."
 
 
 def _table(table: RecipeTable) -> Iterator[str]:

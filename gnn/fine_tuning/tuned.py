@@ -10,17 +10,19 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnn.encoders.features import Tuned, encoded
+from gnn.encoders.features import PASSAGES, Tuned
+from gnn.encoders.kept_vectors import encoded, keep_encoded
 from gnn.encoders.passages import passage
 from gnn.encoders.tuned import LETTERS, ReadVectors, TunedEncoder
 from gnn.fine_tuning.adaptation import adapted_body
 from gnn.fine_tuning.bi_encoder import BiEncoder, prepared
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
 from gnn.fine_tuning.body import begin_from, load_body
+from gnn.fine_tuning.embedding import embedded, pieces_of_articles
 from gnn.fine_tuning.export import export_bi_encoder
 from gnn.fine_tuning.inlining import inlined
 from gnn.fine_tuning.kept_run import BODY, Kept, keep_run, kept_folder, place_of, run_of
-from gnn.fine_tuning.loop import Run, TunedEpoch, trained_parameters, tune
+from gnn.fine_tuning.loop import Run, TunedEpoch, device_of_training, precision_of, trained_parameters, tune
 from gnn.options import FineTuningOptions
 from gnn.recipe import TRANSFORMER_FORMAT, Recipe
 from gnn.synthetic.questions import synthetic_questions
@@ -28,7 +30,7 @@ from gnn.workspace import Workspace
 from schema.errors import BadSetting
 from schema.filter import Filter
 from schema.records import Question
-from search.arrays import Positions
+from search.arrays import Matrix, Positions
 from search.questions import of_split, positions_of, query_text
 from search.ranking.fusion import top
 
@@ -39,12 +41,14 @@ class _Wanted:
 
     Attributes:
         part: it learns from a part of the questions, for a reranker alone: nobody begins from its transformer.
+        reads: positions of the articles that it will embed.
     """
 
     recipe: Recipe
     split: str
     key: str
     part: bool
+    reads: Positions
 
     @property
     def name(self) -> str:
@@ -102,16 +106,21 @@ def read_vectors(
     """
     corpus, progress = workspace.corpus, workspace.progress
     passages = [passage(corpus, workspace.text, position) for position in range(len(corpus.articles))]
-    tuned = tuned_encoder(workspace, recipe, split, passages, training)
     chosen = np.arange(len(passages)) if positions is None else positions
-    vectors = encoded(tuned.encoder, [passages[position] for position in chosen], tuned.folder / "passages.npz", progress)
+    tuned = tuned_encoder(workspace, recipe, split, passages, training, chosen)
+    vectors = encoded(tuned.encoder, [passages[position] for position in chosen], tuned.folder / PASSAGES, progress)
     articles = np.zeros((len(passages), vectors.shape[1]), np.float32)
     articles[chosen] = vectors
     return ReadVectors(tuned.encoder, articles, tuned.parameters)
 
 
 def tuned_encoder(
-    workspace: Workspace, recipe: Recipe, split: str, passages: Sequence[str], learnt: Sequence[Question] | None = None
+    workspace: Workspace,
+    recipe: Recipe,
+    split: str,
+    passages: Sequence[str],
+    learnt: Sequence[Question] | None = None,
+    reads: Positions | None = None,
 ) -> Tuned:
     """Return the bi-encoder of a recipe for the training questions of a split, trained unless it was before.
 
@@ -119,6 +128,7 @@ def tuned_encoder(
         recipe: of the bi-encoder.
         passages: texts of all articles below their headings.
         learnt: questions to learn from in place of those.
+        reads: positions of the articles that it will embed; unless given, all.
 
     Raises:
         BadSetting: there are no questions to train on or to choose by, a single article, no such transformer, or a loss that is
@@ -127,7 +137,8 @@ def tuned_encoder(
     """
     training, development = (of_split(workspace.questions, split, part) for part in ("train", "development"))
     training = training if learnt is None else [*learnt]
-    wanted = _Wanted(recipe, split, _key(workspace, recipe, [*training, *development]), learnt is not None)
+    key = _key(workspace, recipe, [*training, *development])
+    wanted = _Wanted(recipe, split, key, learnt is not None, np.arange(len(passages)) if reads is None else reads)
     folder = kept_folder(workspace, wanted.name)
     texts = _with_citations(workspace, recipe, passages) if recipe.bi_encoder.inlined else passages
     run = run_of(folder)
@@ -181,12 +192,28 @@ def _train(
     go_part_of_the_way(model.cpu(), begun, recipe.bi_encoder.share)
 
     def write(part: Path) -> int:
+        if embeds_itself(device_of_training()):
+            own = [texts[int(position)] for position in wanted.reads]
+            keep_encoded(own, _embedded_on(workspace, model, own, options), part / PASSAGES)
         export_bi_encoder(model, part)
         if not wanted.part:
             model.body.save(part / BODY)
         return sum(parameter.numel() for parameter in model.parameters())
 
     return keep_run(workspace, wanted.name, curve, seconds, write)
+
+
+def embeds_itself(device: torch.device) -> bool:
+    """Return whether a device embeds articles right after a training; else the exported graph does, when they are asked for."""
+    return device.type == "cuda"
+
+
+def _embedded_on(workspace: Workspace, model: BiEncoder, texts: Sequence[str], options: FineTuningOptions) -> Matrix:
+    """Return float32[texts, d]: articles, which the exported graph would take far longer for, on processors."""
+    device = device_of_training()
+    model.to(device).eval()
+    with workspace.progress("encoding", len(texts)) as advance, precision_of(options, device):
+        return embedded(model, pieces_of_articles(model, texts), advance).cpu().numpy()
 
 
 def go_part_of_the_way(model: nn.Module, begun: Mapping[str, Tensor], share: float) -> None:

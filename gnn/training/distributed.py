@@ -70,6 +70,11 @@ class Process:
         return whole[-1].item()
 
 
+def gpu_name() -> str:
+    """Return the name of this machine's GPU; empty where it has none."""
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else ""
+
+
 def alone() -> Process:
     """Return the one process of a training that nobody shares."""
     return Process(0, 1, torch.device("cuda" if torch.cuda.is_available() else "cpu"))

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
-import torch
 from scipy import sparse
 
 from gnn.encoders.features import Features, make_features, with_shuffled_parents
@@ -17,7 +16,7 @@ from gnn.model.subgraph import SubgraphEdges, exported_edges, shuffled, subgraph
 from gnn.model.trained import Choice, State, Trained, compared_by, untrained
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import Reading, cross_fitted, sampled
-from gnn.training.distributed import Process, alone
+from gnn.training.distributed import Process, alone, gpu_name
 from gnn.training.fusion_tuning import POOLING, tune_weights, weights_of
 from gnn.training.lambdamart import Example, fit_trees
 from gnn.training.loop import Examples, dismiss, fit
@@ -296,7 +295,7 @@ class Trainer:
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "training_s": round(trained.seconds, 3),
             "encoder_parameters": trained.encoder_parameters,
-            "device": torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine(),
+            "device": gpu_name() or platform.machine(),
             "threads": self.workspace.threads,
             "processes": self.process.size,
             "versions": dict(_package_versions()),

@@ -203,6 +203,14 @@ def test_a_page_tells_each_way_that_it_uses(own_home: Path, recipe: Recipe) -> N
     assert WAYS["fused"] not in text
 
 
+def test_a_page_tells_which_rows_a_gpu_trained(own_home: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gnn.comparison.tables.gpu_name", lambda: "H100")
+    compared(own_home, recipe, "small:alone")
+    monkeypatch.undo()
+    text = page(compared(own_home, recipe, "small:alone", "bm25"), "lexgraph compare small:alone bm25")
+    assert "\nTrained on one H100, and asked on its machine: `small:alone`.\n" in text
+
+
 def test_a_row_that_cannot_be_is_told(own_home: Path, recipe: Recipe) -> None:
     ways = "alone, fused, pooled, shuffled, feedback, served"
     with pytest.raises(BadQuery, match=f"no way 'best' to rank by a recipe; there are: {ways}"):

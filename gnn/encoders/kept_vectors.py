@@ -1,0 +1,66 @@
+"""Embeddings of passages, kept on disk from run to run by the words of each."""
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from runtime.progress import Progress
+from search.arrays import Matrix
+
+_FLUSH = 2048
+"""Passages that a transformer encodes between two writes of what it has."""
+
+
+class Encodes(Protocol):
+    """A transformer that is served."""
+
+    def encode_raw(self, texts: Sequence[str], kind: str, advance: Callable[[int], None] = ...) -> Matrix:
+        """Return float32[texts, d]: embeddings of texts of one kind (query, passage)."""
+        ...
+
+
+def encoded(encoder: Encodes, passages: Sequence[str], kept: Path, progress: Progress) -> Matrix:
+    """Return float32[passages, d]: embeddings of passages; those encoded before, in whatever run, are taken from a file."""
+    keys = _keys(passages)
+    vector_of = _read(kept)
+    missing = [i for i, key in enumerate(keys) if key not in vector_of]
+    missing.sort(key=lambda i: len(passages[i]))
+    with progress("encoding", len(passages)) as advance:
+        advance(len(passages) - len(missing))
+        for start in range(0, len(missing), _FLUSH):
+            batch = missing[start : start + _FLUSH]
+            vectors = encoder.encode_raw([passages[i] for i in batch], "passage", advance)
+            vector_of.update((keys[i], vector) for i, vector in zip(batch, vectors, strict=True))
+            _write(kept, vector_of)
+    return np.stack([vector_of[key] for key in keys])
+
+
+def keep_encoded(passages: Sequence[str], vectors: Matrix, kept: Path) -> None:
+    """Write embeddings of passages into a file that has none yet, for `encoded` to take.
+
+    Args:
+        vectors: float32[passages, d].
+    """
+    _write(kept, dict(zip(_keys(passages), vectors, strict=True)))
+
+
+def _keys(passages: Sequence[str]) -> list[bytes]:
+    return [hashlib.sha256(passage.encode()).digest()[:16] for passage in passages]
+
+
+def _read(kept: Path) -> dict[bytes, npt.NDArray[np.float32]]:
+    if not kept.exists():
+        return {}
+    with np.load(kept) as stored:
+        return {bytes(key): vector for key, vector in zip(stored["keys"], stored["vectors"], strict=True)}
+
+
+def _write(kept: Path, vector_of: dict[bytes, npt.NDArray[np.float32]]) -> None:
+    part = kept.with_suffix(".part.npz")
+    np.savez(part, keys=np.frombuffer(b"".join(vector_of), np.uint8).reshape(-1, 16), vectors=np.stack(list(vector_of.values())))
+    os.replace(part, kept)
