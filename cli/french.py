@@ -202,7 +202,8 @@ FROM_BELOW: dict[str, str] = {
     "model {id} is named in the graph, but {folder} is missing: run `lexgraph train`": (
         "le graphe nomme le modèle {id}, mais {folder} manque : lancez `lexgraph train`"
     ),
-    "model {id} is neither under {home} nor at {shelf}": "le modèle {id} n'est ni dans {home} ni à {shelf}",
-    "model {id}: {folder} is missing": "modèle {id} : {folder} manque",
+    "model {id} is neither under {home} nor at {shelf}: run `lexgraph train`": (
+        "le modèle {id} n'est ni dans {home} ni à {shelf} : lancez `lexgraph train`"
+    ),
     "model files at {shelf} cannot be read: {reason}": "les fichiers de modèles à {shelf} ne peuvent être lus : {reason}",
 }

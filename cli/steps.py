@@ -53,10 +53,14 @@ def retry(home: Home) -> int:
 
 
 def index(home: Home) -> None:
-    """Index the law of the graph, and embed law that is new to the active model."""
+    """Index the law of the graph, and embed law that is new to the active model.
+
+    Raises:
+        NotReady: the graph holds no article; or the active model is not at hand, which is told once the law is indexed: training
+            another needs the index.
+    """
     from gnn.versions.active import active_id
     from gnn.versions.serving import is_ready, make_ready
-    from gnn.versions.shared_folder import fetch_model
     from search.build import build_indexes, indexes_are_built
     from search.corpus.read import read_corpus, steady_law
 
@@ -64,10 +68,11 @@ def index(home: Home) -> None:
     with home.graph() as graph, home.store.exclusive("index"):
         with steady_law(graph) as law:
             active = active_id(graph)
-            if active is not None:
-                fetch_model(home.path, home.settings.models, active)
-            embedded = active is None or is_ready(home.store, graph, active, law)
+            absent = None if active is None else _absent(home, active)
+            embedded = active is None or absent is not None or is_ready(home.store, graph, active, law)
             if server is None and embedded and indexes_are_built(home.path, law, home.bm25):
+                if absent is not None:
+                    raise absent
                 say("index: nothing changed")
                 return
             corpus, text = read_corpus(graph)
@@ -80,6 +85,21 @@ def index(home: Home) -> None:
             say(f"model {active}: {made:,} articles and sections embedded")
         for line in build_indexes(home.path, (corpus, text), acts, home.bm25, server=server, progress=home.progress):
             say(line)
+        if absent is not None:
+            raise absent
+
+
+def _absent(home: Home, active: str) -> NotReady | None:
+    """Return why the files of the active model are not here, brought from their shelf where it has them; None where they are."""
+    from gnn.versions.files import need_folder
+    from gnn.versions.shared_folder import fetch_model
+
+    try:
+        fetch_model(home.path, home.settings.models, active)
+        need_folder(home.path, active)
+    except NotReady as reason:
+        return reason
+    return None
 
 
 def train(home: Home, recipe: str | None) -> None:

@@ -219,6 +219,18 @@ def encoder_of(home: Path, id: str, threads: int = 2) -> Encode:
     return JoinedEncoder.load(model_folder(home, id) / "encoder", threads).encode
 
 
+def need_folder(home: Path, id: str) -> Path:
+    """Return the folder of a version that the graph names.
+
+    Raises:
+        NotReady: it is not on this machine.
+    """
+    folder = model_folder(home, id)
+    if not folder.is_dir():
+        raise NotReady(f"model {id} is named in the graph, but {folder} is missing: run `lexgraph train`")
+    return folder
+
+
 def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encode: Encode | None = None) -> VectorModel:
     """Return a model version over the positions of a corpus; embeddings are memory-mapped where they fit as they are.
 
@@ -231,9 +243,7 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encode: En
     Raises:
         NotReady: the version's folder is missing.
     """
-    folder = model_folder(home, id)
-    if not folder.is_dir():
-        raise NotReady(f"model {id} is named in the graph, but {folder} is missing: run `lexgraph train`")
+    folder = need_folder(home, id)
     card = read_card(home, id)
     trained_on = None if card["corpus_sha256"] == corpus.sha256 else json.loads((folder / "ids.json").read_text("utf-8"))
     arrays = _embeddings(folder, trained_on, corpus)

@@ -14,7 +14,7 @@ from cypher.graph import Graph, Store
 from gnn.model.inductive import can_extend, extend, law_folder
 from gnn.model.wordings import embed_wordings, wordings_file
 from gnn.versions.active import active_id, flip, model_rows
-from gnn.versions.files import load_model, read_card, trained_bound
+from gnn.versions.files import load_model, need_folder, read_card, trained_bound
 from gnn.versions.shared_folder import FOLDER, model_folder, remove_shared
 from gnn.workspace import Workspace
 from runtime.progress import Progress, silent
@@ -67,18 +67,11 @@ def is_ready(store: Store, graph: Graph, id: str, corpus_sha256: str) -> bool:
     Raises:
         NotReady: the version's files are missing.
     """
-    folder = _need_files(store.home, id)
+    folder = need_folder(store.home, id)
     trained_on = read_card(store.home, id)["corpus_sha256"]
     here = trained_on == corpus_sha256 or law_folder(folder, corpus_sha256).is_dir() or not can_extend(folder)
     here &= wordings_file(folder, corpus_sha256).exists() or not can_extend(folder) or not graph.rows("known_wordings")
     return here and (graph.vectors is None or graph.vectors.hold(id, corpus_sha256))
-
-
-def _need_files(home: Path, id: str) -> Path:
-    folder = model_folder(home, id)
-    if not folder.is_dir():
-        raise NotReady(f"model {id}: {folder} is missing")
-    return folder
 
 
 def make_ready(
@@ -164,7 +157,7 @@ def activate(store: Store, id: str) -> str | None:
     """
     with store.writing() as graph:
         need_version(graph, id)
-        _need_files(store.home, id)
+        need_folder(store.home, id)
         if graph.vectors is not None and not graph.vectors.online(id):
             raise NotReady(f"model {id}: its vectors are not on the server: run `lexgraph models activate {id}`")
         before = active_id(graph)

@@ -64,7 +64,7 @@ def fetch_model(home: Path, shelf: str, id: str) -> None:
     filesystem, place = _place_on(shelf, id)
     try:
         if not filesystem.exists(f"{place}/{_COMPLETE}"):
-            raise NotReady(f"model {id} is neither under {home / FOLDER} nor at {shelf}")
+            raise NotReady(f"model {id} is neither under {home / FOLDER} nor at {shelf}: run `lexgraph train`")
         with whole_folder(folder) as part:
             for name in filesystem.find(place):
                 relative = str(name)[len(place) :].lstrip("/")
