@@ -6,6 +6,7 @@ lie in the home that it is given. A server outlives the process that started it,
 """
 
 import shutil
+import signal
 import sys
 import time
 from pathlib import Path
@@ -49,11 +50,15 @@ def stop() -> None:
 
 @app.command(hidden=True)
 def watch(parent: int, home: Path) -> None:
-    """Outlive a parent, then kill its server and remove the home."""
-    process = Process.of(parent)
+    """Outlive a parent, then kill its server and remove the home, unless that has been removed before."""
+    process, server = Process.of(parent), Neo4jServer(home=home)  # whichever server it is: its process is all that is asked
+    seen = server.process
     while process.alive and home.exists():
         time.sleep(1)  # a run of the tests has dozens of these beside it
-    Neo4jServer(home=home).kill()  # whichever server it is: a kill needs the home only
+        seen = server.process or seen
+    # Its home, which says what its process is, goes with the folders of the tests as soon as these have passed.
+    if seen is not None:
+        seen.send(signal.SIGKILL)
     shutil.rmtree(home, ignore_errors=True)
 
 

@@ -2,12 +2,14 @@
 
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -164,6 +166,17 @@ def test_a_server_ends_with_the_run_that_asked_for_it(tmp_path: Path) -> None:
     assert not process.alive or process.gone(30)
     watcher = Neo4jServer(home=home)
     assert not watcher.running
+
+
+def test_a_server_ends_though_its_home_was_removed_before_the_run_ended(
+    tmp_path: Path, stranger: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"  # as that of a shared server among the folders of tests that have passed
+    home.mkdir()
+    (home / "server.json").write_text(json.dumps({"process": Process.of(stranger.pid)}))
+    monkeypatch.setattr(local_servers, "time", SimpleNamespace(sleep=lambda seconds: shutil.rmtree(home)))  # pyright: ignore
+    local_servers.watch(os.getpid(), home)
+    assert stranger.wait(30) == -signal.SIGKILL
 
 
 def test_a_leftover_pid_of_another_process_is_left_alone(tmp_path: Path, stranger: subprocess.Popen[bytes]) -> None:
