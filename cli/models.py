@@ -75,6 +75,9 @@ def evaluate(  # noqa: PLR0913 (options)
 ) -> None:
     """Compare all systems on questions with known answers.
 
+    What was asked is kept, in the folder comparisons of the home: the same
+    version is not asked the same again.
+
     With --benchmark eu-lu, ways to find the acts that transpose a directive.
     """
     from cli.tables import show_act_systems, show_comparison

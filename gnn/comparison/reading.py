@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import torch
 
-from gnn.comparison.kept import ranked_by
 from gnn.encoders.features import make_features
 from gnn.encoders.static import StaticEncoder
 from gnn.fine_tuning.body import load_body
 from gnn.fine_tuning.kept_run import RUNS
 from gnn.fine_tuning.loop import Run
+from gnn.kept_answers import ranked_by
 from gnn.options import EncoderOptions
 from gnn.reading.drmm import Drmm
 from gnn.reading.first_stage import ask, check_law, own_questions, to_learn_from

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gnn.comparison.contenders import Contender, Entry, Score, contender, seeds_of
-from gnn.comparison.kept import Answers, Measured, keep, kept, kept_file
+from gnn.comparison.kept import Measured, keep, kept
+from gnn.kept_answers import Answers, kept_file
 from gnn.recipe import Recipe
 from gnn.training.distributed import alone, gpu_name
 from gnn.training.train import Trainer

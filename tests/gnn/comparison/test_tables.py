@@ -13,9 +13,9 @@ from cypher.engines.ladybug import open_graph
 from cypher.export.dump import canonical_dump
 from gnn.comparison import contenders, tables
 from gnn.comparison.contenders import WAYS, entry
-from gnn.comparison.kept import FOLDER, kept_file, ranked_by
 from gnn.comparison.markdown import page
 from gnn.comparison.tables import GAINS, Plan, RecipeTable, compare_recipes
+from gnn.kept_answers import FOLDER, kept_file, ranked_by
 from gnn.recipe import Recipe, load_recipe
 from gnn.training.bm25_tuning import tuned_lexical
 from gnn.training.train import Trainer

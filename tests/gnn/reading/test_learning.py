@@ -10,10 +10,10 @@ import torch
 
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from gnn.comparison.contenders import contender, entry
-from gnn.comparison.kept import ranked_by
 from gnn.comparison.tables import Plan, compare_recipes
 from gnn.fine_tuning.kept_run import RUNS
 from gnn.fine_tuning.loop import Run
+from gnn.kept_answers import ranked_by
 from gnn.reading.drmm import Drmm
 from gnn.reading.first_stage import Found, check_law
 from gnn.reading.learning import ReadingTask, ToLearnFrom, learn

@@ -8,9 +8,11 @@ import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -187,6 +189,35 @@ def test_rows_with_one_encoder_read_a_query_once_and_say_what_a_search_takes(
     assert len(table.systems) == 8
     for name, result in table.systems.items():
         assert result.query_ms == (0 if name.startswith("bm25") else 1000), name
+
+
+def test_what_was_asked_before_is_not_asked_again(own_home: Path, recipe_file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _train(own_home, recipe_file)
+    ranked: list[str] = []
+    plain = Retriever.scores
+
+    def counted(retriever: Retriever, query: str, *how: Any, **named: Any) -> Any:
+        ranked.append(query)
+        return plain(retriever, query, *how, **named)
+
+    monkeypatch.setattr(Retriever, "scores", counted)
+    with open_graph(own_home) as graph:
+        workspace = workspace_on(own_home, graph)
+        asked = of_split(workspace.questions, "random", "test")
+        evaluated = partial(compare, workspace, load_recipe(recipe_file), source="service-public", split="random", part="test")
+        first = evaluated(asked)
+        assert len(ranked) == len(first.systems) * len(asked)
+        again = evaluated(asked)
+        assert len(ranked) == len(first.systems) * len(asked)
+        assert again.as_json() == first.as_json()
+        assert list(again.per_question()) == list(first.per_question())
+        evaluated(asked[1:])
+        evaluated(asked, asked=TITLE)
+        assert len(ranked) == len(first.systems) * (3 * len(asked) - 1), "other questions, or the same asked otherwise, are new"
+        before = len(ranked)
+        monkeypatch.setattr("gnn.evaluation.systems._engines", lambda workspace: "servers")
+        evaluated(asked)
+        assert len(ranked) == before + len(first.systems) * len(asked), "servers answer for themselves"
 
 
 def test_rows_of_recipes_that_share_a_system_are_told_apart(own_home: Path, recipe_file: str, tmp_path: Path) -> None:
