@@ -17,6 +17,7 @@ from docker.elasticsearch_server import ElasticsearchServer
 from docker.maven import ROOT
 from docker.neo4j_server import Neo4jServer
 from docker.processes import Process
+from docker.server import STOP_SECONDS
 from schema.errors import LexgraphError
 
 app = typer.Typer(help="Neo4j and Elasticsearch without Docker.", add_completion=False, rich_markup_mode=None)
@@ -59,6 +60,7 @@ def watch(parent: int, home: Path) -> None:
     # Its home, which says what its process is, goes with the folders of the tests as soon as these have passed.
     if seen is not None:
         seen.send(signal.SIGKILL)
+        seen.gone(STOP_SECONDS)
     shutil.rmtree(home, ignore_errors=True)
 
 

@@ -81,7 +81,7 @@ def _on_gpus(tables: Sequence[RecipeTable]) -> Iterator[str]:
     rows = [row for table in tables for row in table.rows]
     for gpu in sorted({gpu for row in rows for gpu in row.gpus}):
         names = dict.fromkeys(f"`{row.name}`" for row in rows if gpu in row.gpus)
-        yield f"Trained on one {gpu}, and asked on its machine: {', '.join(names)}."
+        yield f"Trained and asked on a machine with one {gpu}: {', '.join(names)}."
 
 
 def _table(table: RecipeTable) -> Iterator[str]:

@@ -48,7 +48,7 @@ class System:
     """A row of the table before it is measured.
 
     Attributes:
-        of: what stands for its model, the index and the engines of both.
+        of: what stands for the training of its model, the index and the engines of both.
         open: opens its model, where it has one.
     """
 
@@ -90,14 +90,16 @@ def systems_of(workspace: Workspace, recipe: Recipe, split: str) -> Iterator[Sys
         key = other.encoder.model_dump_json() + (name if other.encoder.is_tuned else "")
         if key not in encoders:
             encoders[key] = Encoder(partial(encoder_of, workspace.home, id, workspace.threads))
-        yield from _of_version(workspace, (row, f"{id}-{engines}"), other, id, encoders[key], served=name == recipe.name)
+        yield from _of_version(workspace, (row, id, engines), other, encoders[key], served=name == recipe.name)
 
 
 def _of_version(
-    workspace: Workspace, named: tuple[str, str], recipe: Recipe, id: str, encoder: Encoder, *, served: bool
+    workspace: Workspace, named: tuple[str, str, str], recipe: Recipe, encoder: Encoder, *, served: bool
 ) -> Iterator[System]:
     """Yield the vectors of a version as a row, and, of the one that serves, the ways of searching with it."""
-    row, of = named
+    row, id, engines = named
+    run = read_run(workspace.home, id)
+    trained = "".join(filter(str.isdigit, run["created"]))  # by other code the same version may be trained anew
 
     @cache
     def model() -> VectorModel:
@@ -109,7 +111,7 @@ def _of_version(
     def plain() -> Retriever:
         return Retriever(workspace.index, model(), reranks=False)
 
-    system = partial(System, of=of, training_s=read_run(workspace.home, id)["training_s"], encoder=encoder)
+    system = partial(System, of=f"{id}-{trained}-{engines}", training_s=run["training_s"], encoder=encoder)
     yield system(row, open=reranking, mode=Mode.VECTOR, about=recipe.description)
     if not served:
         return

@@ -6,6 +6,7 @@ A GPU embeds in minutes what the exported graph, which runs on processors, takes
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -38,10 +39,11 @@ def embedded(
     """
     lengths = np.array([sum(map(len, own)) for own in articles])
     order = np.argsort(lengths, kind="stable")
+    ascending = lengths[order]
     at_once, first = WORD_PIECES[model.device.type], 0
     parts: list[Tensor] = []
     while first < len(order):
-        last = _end(lengths[order], first, at_once)
+        last = _end(ascending, first, at_once)
         try:
             parts.append(model.articles([articles[i] for i in order[first:last]]).float())
         except torch.OutOfMemoryError:
@@ -54,7 +56,8 @@ def embedded(
     return torch.cat(parts)[torch.from_numpy(np.argsort(order)).to(parts[0].device)]
 
 
-def _end(ascending: np.ndarray[tuple[int], np.dtype[np.int64]], first: int, at_once: int) -> int:
+def _end(ascending: npt.NDArray[np.int64], first: int, at_once: int) -> int:
     """Return the end of a batch from ``first``: as many as fit when each is padded to the longest, one at least."""
-    padded = ascending[first:] * np.arange(1, len(ascending) - first + 1)
+    most = max(1, at_once // int(ascending[first]))  # were all as short as the first
+    padded = ascending[first : first + most] * np.arange(1, len(ascending[first : first + most]) + 1)
     return first + max(1, int(np.searchsorted(padded, at_once, side="right")))

@@ -208,7 +208,7 @@ def test_a_page_tells_which_rows_a_gpu_trained(own_home: Path, recipe: Recipe, m
     compared(own_home, recipe, "small:alone")
     monkeypatch.undo()
     text = page(compared(own_home, recipe, "small:alone", "bm25"), "lexgraph compare small:alone bm25")
-    assert "\nTrained on one H100, and asked on its machine: `small:alone`.\n" in text
+    assert "\nTrained and asked on a machine with one H100: `small:alone`.\n" in text
 
 
 def test_a_row_that_cannot_be_is_told(own_home: Path, recipe: Recipe) -> None:
