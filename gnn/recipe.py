@@ -91,6 +91,12 @@ class Recipe(Options):
         description="Weight of the votes of training questions that are like a query for what answers them (people ask the same "
         "again), beside the other lists; 0: they have none.",
     )
+    sentences: float = Field(
+        0.0,
+        ge=0,
+        description="Weight of what the sentences of a query find each by itself, in the lists of words and embeddings, beside "
+        "what the whole query finds; 0: they are not asked.",
+    )
     folder: Path = Field(FOLDER, exclude=True, description="Folder of the recipes that this one names.")
     reseeded: int = Field(0, exclude=True, description="What was added to its seeds, and to those of the recipes that it names.")
     borrowed: EncoderOptions | None = Field(

@@ -20,8 +20,8 @@ def of_split(questions: Iterable[Question], split: str, part: str) -> list[Quest
 
 
 def query_text(question: Question, asked: str = WITH_DESCRIPTION) -> str:
-    """Return a question as a query: its title, with the description unless the title is asked alone."""
-    return f"{question.text} {question.description}".strip() if asked == WITH_DESCRIPTION else question.text
+    """Return a question as a query: its title, with the description on a line of its own unless the title is asked alone."""
+    return f"{question.text}\n{question.description}".strip() if asked == WITH_DESCRIPTION else question.text
 
 
 def positions_of(corpus: Corpus, question: Question) -> npt.NDArray[np.intp]:

@@ -21,6 +21,7 @@ from search.ranking.feedback import WEIGHT as FEEDBACK
 from search.ranking.feedback import likeness
 from search.ranking.fusion import DEPTH, HEAD, emphasis, reordered, top, weighted
 from search.ranking.hits import Hit, Hits, Ranking, RankingList, Scores, citation_list
+from search.ranking.in_sentences import InSentences
 from search.ranking.leading import leading
 from search.ranking.rankers import TEXT, VECTORS, ArticleWords, Authority, Query, Ranker, Vectors, Votes, Words, gather
 from search.ranking.scope import Evidence, Scope
@@ -102,6 +103,8 @@ class Retriever:
             beside_others = Vectors(model)
             self._vectors = Vectors(model, alone=True, quantised=beside_others.quantised)
             self._rankers.append(beside_others)
+            if model.sentences:
+                self._rankers = [InSentences(ranker, model.sentences) for ranker in self._rankers]
             if model.questions is not None and model.weights.get("questions"):
                 self._rankers.append(Votes(model))
             if model.weights.get("authority"):
@@ -180,7 +183,7 @@ class Retriever:
         understood = self.understanding.understand(query, only, mask)
         encode = None if model is None else model.encode
         law = None if self.index.history is None else self.index.history.asked(only)
-        asked = Query(understood.words, only, mask, encode, nearest, law)
+        asked = Query(understood.words, only, mask, encode, nearest, law, understood.sentences)
         ranking = self._ranked(asked, mode, pooled) if understood.words else self._nothing({})
         return self._with_named(ranking, understood)
 

@@ -80,6 +80,7 @@ class NewVersion:
             questions=self.memory,
             reranker=self.reranker,
             tuned=None if self.read is None else self.read.model(),
+            sentences=self.recipe.sentences,
         )
 
 
@@ -264,6 +265,7 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encode: En
         scope=read_scope(home, id)[0],
         reranker=_reranker(folder / RERANKER, columns(tuned=tuned is not None)),
         tuned=tuned,
+        sentences=card["recipe"].get("sentences", 0.0),
     )
 
 

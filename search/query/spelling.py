@@ -17,7 +17,8 @@ from search.text.analysis import analyzer, says_little
 _SHORTEST = 4
 """Letters of a word that is corrected, so short only by one that sounds alike: too many are near."""
 _LONG = 7
-"""Letters from which two mistakes may be in a word; else one, unless it sounds alike."""
+"""Letters from which two mistakes may be in a word, or one in its first letter; else one behind that, unless it sounds alike: few
+people mistake how a word begins, and another short word often ends alike ("trêve", of which the law may have "grève")."""
 _SEEN = 3
 """Times that a word must stand in the law to be meant: what stands there once is often a mistake itself."""
 _SMALL_LAW = 100_000
@@ -122,9 +123,9 @@ class Speller:
         near = [
             (sound(choice) != heard, distance, choice[0] != plain[0], -self._words[self._folded[choice]], choice)
             for choice, distance, _ in found
-            if (distance < 2 and len(plain) > _SHORTEST)
-            or sound(choice) == heard
-            or (choice[0] == plain[0] and len(plain) >= _LONG)
+            if sound(choice) == heard
+            or (choice[0] == plain[0] and (len(plain) >= _LONG or (distance < 2 and len(plain) > _SHORTEST)))
+            or (distance < 2 and len(plain) >= _LONG)
         ]
         return self._folded[min(near)[-1]] if near else None
 

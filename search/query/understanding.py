@@ -17,6 +17,7 @@ from search.query.article_numbers import ArticleNumbers
 from search.query.citation import ANY_ACT, Cited, cited_in
 from search.query.everyday_words import in_law
 from search.query.foreign_language import foreign_language, is_small_word
+from search.query.sentences import sentences
 from search.query.spelling import Speller
 from search.query.word_families import noun_of
 from search.text.analysis import query_tokens
@@ -29,6 +30,9 @@ _HOME = "fr"
 """The jurisdiction whose acts a query is taken to name where the law at hand has it."""
 _HOW_LONG = re.compile(r"\bcombien\s+de\s+temps\b", re.IGNORECASE)
 """It asks for a duration, of whatever the other words name; ranked by, it finds the articles on working time."""
+_SAYS_SOMETHING = 2
+"""Words of a sentence that the law is asked for, from which it is asked by itself: no greeting has as many."""
+_AROUND = " ,;?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class Understood:
 
     Attributes:
         words: the text that is ranked by, "" where nothing is left to rank by.
+        sentences: of these words, where there are several that say something.
         corrected: the query with its words as they are meant; None where it is searched as it stands.
         named: positions of the articles that it names, in its order.
         missing: what it names and the law lacks.
@@ -65,6 +70,7 @@ class Understood:
     named: tuple[int, ...] = ()
     missing: tuple[Missing, ...] = ()
     language: str | None = None
+    sentences: tuple[str, ...] = ()
 
     def notes(self) -> list[str]:
         """Return what a person is told before the hits, a sentence each."""
@@ -166,10 +172,21 @@ class Understanding:
             else:
                 named |= dict.fromkeys(p for p in found if mask is None or mask[p])
         language = foreign_language(asked, self._languages)
-        words, corrected = self._words(query, cited, cited if lacking and not named else [], language)
+        text, corrected = self._words(query, cited, cited if lacking and not named else [], language)
+        words = " ".join(text.split()).strip(_AROUND)
         if self._languages and not query_tokens(words, self._languages):
             words = ""  # signs and small words: vectors have a place for any text, and it would mean nothing
-        return Understood(words, corrected if corrected != asked else None, tuple(named)[:MOST_NAMED], tuple(missing), language)
+        meant = corrected if corrected != asked else None
+        return Understood(words, meant, tuple(named)[:MOST_NAMED], tuple(missing), language, self._sentences(text))
+
+    def _sentences(self, text: str) -> tuple[str, ...]:
+        """Return the sentences of a text that say something, where there are several; "Que faire ?" says nothing."""
+        is_known = self.speller.is_known
+        found = (" ".join(sentence.split()).strip(_AROUND) for sentence in sentences(text))
+        # One that is short has its acronyms written out, though the whole query is too long for that.
+        found = (written_out(sentence, self._languages, is_known) for sentence in found)
+        told = tuple(sentence for sentence in found if len(query_tokens(sentence, self._languages)) >= _SAYS_SOMETHING)
+        return told if len(told) > 1 else ()
 
     def meant(self, target: str) -> tuple[str, ...]:
         """Return the identifiers of what the key of a citation (`citations.find`) names; none where this law lacks it."""
@@ -234,7 +251,7 @@ class Understanding:
         return in_law(written_out(query, self._languages, is_known), self._languages, is_known)
 
     def _words(self, query: str, cited: Sequence[Cited], without: Sequence[Cited], language: str | None) -> tuple[str, str]:
-        """Return the words to rank by, and the query as it is meant; ``language`` where it is another than the law's."""
+        """Return the text to rank by, and the query as it is meant; ``language`` where it is another than the law's."""
         ranked, meant = list(query), list(query)
         free = list(self._free(query, cited))
         # A query in another language is not misspelt in that of the law.
@@ -258,7 +275,7 @@ class Understanding:
         asked_of = _HOW_LONG.sub(" ", words)
         if asked_of != words and query_tokens(asked_of, self._languages):
             words = asked_of
-        return " ".join(words.split()).strip(" ,;?"), "".join(meant)
+        return words, "".join(meant)
 
     @staticmethod
     def _free(query: str, cited: Sequence[Cited]) -> Iterator[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """Rankers: each is asked a query and gives ranking lists, which `search.retrieval` fuses."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Protocol
 
@@ -35,6 +35,7 @@ class Query:
         encode: of the model, where there is one.
         nearest: articles that a vector search on a server is asked for.
         law: that of another day, or of all; None where the present law is searched.
+        parts: the sentences of the text, where it has several that say something.
     """
 
     text: str
@@ -43,6 +44,12 @@ class Query:
     encode: Encode | None
     nearest: int
     law: LawOfDay | None = None
+    parts: tuple[str, ...] = ()
+
+    @cached_property
+    def sentences(self) -> tuple["Query", ...]:
+        """The sentences as queries of their own."""
+        return tuple(replace(self, text=part, parts=()) for part in self.parts)
 
     @cached_property
     def vector(self) -> npt.NDArray[np.float32]:

@@ -93,6 +93,7 @@ class VectorModel:
         wordings: float32[v, d], embeddings by row of `Corpus.versions`; None where no text of one is known, or none was made.
         scope: the confidence of its answers, where questions were there to learn it from.
         reranker: of its first answers, where its recipe has one.
+        sentences: weight of what the sentences of a query find (`search.ranking.in_sentences`); 0: only the whole query is asked.
         tuned: what the reranker reads beside the lists, where its recipe names a bi-encoder for it.
     """
 
@@ -111,3 +112,4 @@ class VectorModel:
     scope: Scope | None = None
     reranker: Reranker | None = None
     tuned: TunedVectors | None = None
+    sentences: float = 0.0

@@ -11,10 +11,10 @@ from gnn.versions.identity import model_ids
 from schema.errors import BadSetting
 
 KEYS = {
-    "best-read": "3c79fc8f5d3b",
-    "muse-read": "c33b4edda226",
-    "best": "63321cc974bc",
-    "best-refit": "7f25f8d3d082",
+    "best-read": "61809ed33ecb",
+    "muse-read": "1979f22689cb",
+    "best": "2e820232fda8",
+    "best-refit": "c617bac911b7",
     "best-encoder": "be108270e8f3",
     "best-trained": "560b135669ed",
     "bm25": "ed815e6612cc",
@@ -34,9 +34,9 @@ KEYS = {
     "lambdamart": "2f543b27d856",
     "muse": "cf3a69ce05d1",
     "muse-encoder": "972d3dbff296",
-    "muse-lambdamart": "09674ebefc0f",
+    "muse-lambdamart": "07116c79f6d9",
     "muse-refit": "39f1e90f92b8",
-    "muse-reranked": "fb6cf818ed26",
+    "muse-reranked": "aca6b05a1fee",
     "section-mean": "e9f50be735e9",
     "static": "659f0af9c48c",
     "static-encoder": "0d657643957b",

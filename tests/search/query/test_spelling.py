@@ -43,6 +43,14 @@ def test_a_word_that_the_law_knows_in_any_form_is_never_changed(speller: Speller
     assert speller.correction(word) is None
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"), [("trêve", None), ("frève", None), ("grèbe", "grève"), ("xicenciement", "licenciement")]
+)
+def test_the_first_letter_of_a_short_word_is_no_mistake(written: str, meant: str | None) -> None:
+    speller = Speller(words_of([*LAW, "La grève, une grève."]), ("fr",))
+    assert speller.correction(written) == meant
+
+
 @pytest.mark.parametrize("word", ["xyz", "zzzzzz", "télescope", "the", "leave"])
 def test_a_word_that_nothing_is_near_to_stays_as_it_is(speller: Speller, word: str) -> None:
     assert speller.correction(word) is None

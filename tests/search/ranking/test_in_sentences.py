@@ -1,0 +1,97 @@
+"""Lists of queries of several sentences: what the sentences find counts beside what the whole query does."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from schema.errors import ServerUnavailable
+from schema.filter import Filter
+from search.ranking.fusion import standard_scores
+from search.ranking.hits import RankingList
+from search.ranking.in_sentences import InSentences
+from search.ranking.rankers import TEXT, Lists, Query
+from search.retrieval import Retriever
+from tests.search.test_retrieval import random_model, retriever_of
+
+FOUND = {"whole": [3, 2, 1, 0], "first": [0, 0, 4, 0], "second": [0, 1, 0, 0]}
+
+
+@dataclass(frozen=True)
+class Told:
+    """A ranker that was told what it finds; nothing for other texts."""
+
+    needs: str = TEXT
+
+    def ask(self, query: Query) -> Callable[[], Lists]:
+        def answer() -> Lists:
+            if query.text == "away":
+                raise ServerUnavailable("away")
+            found = FOUND.get(query.text)
+            return {} if found is None else {"bm25": RankingList(np.array(found, np.float32))}
+
+        return answer
+
+
+WHOLE = Query("whole", Filter(), None, None, 10)
+
+
+def asked(*parts: str, weight: float = 1.0, text: str = "whole") -> Lists:
+    return InSentences(Told(), weight).ask(replace(WHOLE, text=text, parts=parts))()
+
+
+def standard(name: str) -> np.ndarray:
+    return standard_scores(np.array(FOUND[name], np.float32))
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.5])
+def test_the_mean_of_the_sentences_is_added_by_its_weight(weight: float) -> None:
+    ranked = asked("first", "second", weight=weight)["bm25"]
+    total = standard("whole") + weight * (standard("first") + standard("second")) / 2
+    np.testing.assert_allclose(ranked.comparable, standard_scores(total), rtol=1e-6)
+
+
+def test_places_and_scores_are_those_of_the_whole_query() -> None:
+    ranked = asked("first", "second")["bm25"]
+    assert ranked.scores.tolist() == FOUND["whole"]
+    assert [place and place.rank for place in ranked.places(np.arange(4))] == [1, 2, 3, 4]
+
+
+def test_a_query_of_one_sentence_and_one_whose_sentences_find_nothing_are_ranked_as_they_were() -> None:
+    for lists in (asked(), asked("unknown", "neither")):
+        np.testing.assert_array_equal(lists["bm25"].comparable, standard("whole"))
+    assert asked("first", "second", text="unknown") == {}
+
+
+def test_what_goes_wrong_with_a_sentence_goes_wrong_with_the_ranker() -> None:
+    ranker = InSentences(Told(), 1.0)
+    assert ranker.needs == TEXT
+    answer = ranker.ask(replace(WHOLE, parts=("first", "away")))
+    with pytest.raises(ServerUnavailable):
+        answer()
+
+
+def test_an_article_that_the_filter_leaves_out_stays_out() -> None:
+    mask = np.array([True, False, True, True])
+
+    class Masking(Told):
+        def ask(self, query: Query) -> Callable[[], Lists]:
+            answer = super().ask(query)
+            return lambda: {name: query.ranked(ranked.scores) for name, ranked in answer().items()}
+
+    lists = InSentences(Masking(), 1.0).ask(replace(WHOLE, mask=mask, parts=("first", "second")))()
+    assert np.flatnonzero(~np.isfinite(lists["bm25"].comparable)).tolist() == [1]
+
+
+def test_a_model_says_how_much_sentences_weigh(tiny_home: Path) -> None:
+    index = retriever_of(tiny_home, with_model=False).index
+    model = random_model(index.corpus)
+    query = "Le boulanger cuit le pain.\nLe meunier moud la farine."
+    without, with_sentences = (
+        Retriever(index, replace(model, sentences=weight)).scores(query)[1]["bm25"].comparable for weight in (0.0, 1.0)
+    )
+    alone = Retriever(index, replace(model, sentences=1.0)).scores(query.replace(".\n", " "))[1]["bm25"].comparable
+    assert not np.allclose(without, with_sentences)
+    np.testing.assert_allclose(alone, without, rtol=1e-6)
