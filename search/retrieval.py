@@ -102,9 +102,8 @@ class Retriever:
             self._evidence = Evidence(index.vocabulary, model.acts, index.corpus.article_act)
             beside_others = Vectors(model)
             self._vectors = Vectors(model, alone=True, quantised=beside_others.quantised)
-            self._rankers.append(beside_others)
-            if model.sentences:
-                self._rankers = [InSentences(ranker, model.sentences) for ranker in self._rankers]
+            of_each = (words, beside_others)
+            self._rankers = [InSentences(each, model.sentences) for each in of_each] if model.sentences else list(of_each)
             if model.questions is not None and model.weights.get("questions"):
                 self._rankers.append(Votes(model))
             if model.weights.get("authority"):

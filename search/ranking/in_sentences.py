@@ -15,7 +15,7 @@ import numpy as np
 
 from search.ranking.fusion import standard_scores
 from search.ranking.hits import RankingList
-from search.ranking.rankers import Lists, Query, Ranker
+from search.ranking.rankers import Lists, Query, RankerOfEach
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class InSentences:
         weight: of the mean of what the sentences find, beside what the whole query finds, whose places and scores stay.
     """
 
-    ranker: Ranker
+    ranker: RankerOfEach
     weight: float
 
     @property
@@ -35,11 +35,13 @@ class InSentences:
         return self.ranker.needs
 
     def ask(self, query: Query) -> Callable[[], Lists]:
-        """Begin to rank: all are asked before the first answer is waited for."""
-        answers = [self.ranker.ask(one) for one in (query, *query.sentences)]
+        """Begin to rank by the query and by its sentences."""
+        if not query.parts:
+            return self.ranker.ask(query)
+        found = self.ranker.ask_each([query, *query.sentences])
 
         def answer() -> Lists:
-            whole, *parts = [each() for each in answers]
+            whole, *parts = found()
             return {
                 name: self._together(ranked, [part[name] for part in parts if name in part]) for name, ranked in whole.items()
             }

@@ -94,6 +94,14 @@ def gather(rankers: Sequence[Ranker], query: Query) -> tuple[dict[str, RankingLi
     return lists, lost
 
 
+class RankerOfEach(Ranker, Protocol):
+    """A ranker that can be asked several queries at once."""
+
+    def ask_each(self, queries: Sequence[Query]) -> Callable[[], list[Lists]]:
+        """Begin to rank by each of the queries, which differ in their texts alone."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Words:
     """BM25 over articles and over whole sections, in the wordings of the law that is searched."""
@@ -103,12 +111,34 @@ class Words:
 
     def ask(self, query: Query) -> Callable[[], Lists]:
         """Rank by words."""
-        return lambda: {name: query.ranked(scores) for name, scores in self.lists(query).items()}
+        return lambda: self._ranked(query, self.lists(query))
+
+    def ask_each(self, queries: Sequence[Query]) -> Callable[[], list[Lists]]:
+        """Rank by the words of each query; a server is asked all of them at once."""
+        whole = queries[0]
+
+        def answer() -> list[Lists]:
+            found = self.index.lexical.lists_of(
+                [query.text for query in queries], whole.filter, sections=self._has_sections(whole)
+            )
+            return [self._ranked(query, self._of_day(query, lists)) for query, lists in zip(queries, found, strict=True)]
+
+        return answer
+
+    def _ranked(self, query: Query, lists: Mapping[str, Scores]) -> Lists:
+        return {name: query.ranked(scores) for name, scores in lists.items()}
 
     def lists(self, query: Query) -> dict[str, Scores]:
         """Return the two lists, float32[n] each, whatever the filter leaves out."""
-        law_of_day = query.law is not None and self.index.history is not None
-        lists = self.index.lexical.lists(query.text, query.filter, sections=not law_of_day)
+        lists = self.index.lexical.lists(query.text, query.filter, sections=self._has_sections(query))
+        return self._of_day(query, lists)
+
+    def _has_sections(self, query: Query) -> bool:
+        """Return whether sections hold what they held on the day that is searched."""
+        return query.law is None or self.index.history is None
+
+    def _of_day(self, query: Query, lists: dict[str, Scores]) -> dict[str, Scores]:
+        """Return the lists of the wordings of the law that is searched, given those of the present ones."""
         if query.law is None or self.index.history is None:
             return lists
         tokens = query_tokens(query.text, self.index.languages)
@@ -169,6 +199,11 @@ class Vectors:
         mask = query.mask if query.law is None or query.mask is None else query.mask & query.law.chosen.own
         scores = self.quantised.scores(vector, model.scale, bias, mask)
         return lambda: {"vector": query.ranked(self._in_time(query, scores))}
+
+    def ask_each(self, queries: Sequence[Query]) -> Callable[[], list[Lists]]:
+        """Rank by the embeddings of each query; a server is asked all of them before the first answer is waited for."""
+        answers = [self.ask(query) for query in queries]
+        return lambda: [answer() for answer in answers]
 
     def _in_time(self, query: Query, scores: Scores) -> Scores:
         """Return float32[n]: scores of articles in the wordings of the law that is searched, given those of the present ones."""

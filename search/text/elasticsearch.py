@@ -199,23 +199,39 @@ class ElasticLexical:
 
     def lists(self, query: str, filter: Filter, *, sections: bool = True) -> dict[str, Scores]:
         """Return the lists "bm25" and "section": the best `DEPTH` articles and groups that pass the filter."""
-        clause = self._clause(query)
+        return self.lists_of([query], filter, sections=sections)[0]
+
+    def lists_of(self, queries: Sequence[str], filter: Filter, *, sections: bool = True) -> list[dict[str, Scores]]:
+        """Return the lists of each query, all of which are sent together."""
         kinds = KINDS if sections else (ARTICLES,)
-        if clause is None:
+        clauses = [self._clause(query) for query in queries]
+        filters = self._filters(filter)
+        bodies = [
+            (self.server.index_name(kind, self.key), self._body(clause, filters))
+            for clause in clauses
+            if clause is not None
+            for kind in kinds
+        ]
+        answers = iter(self.server.query(bodies) if bodies else [])
+        return [self._lists(kinds, None if clause is None else [next(answers) for _ in kinds]) for clause in clauses]
+
+    def _lists(self, kinds: Sequence[Kind], answers: Sequence[Fields] | None) -> dict[str, Scores]:
+        """Return the lists of one query from what was answered for each kind; of a query without words, lists of zeros."""
+        if answers is None:
             return {LIST_OF[kind]: np.zeros(len(self.corpus.articles), np.float32) for kind in kinds}
-        body = {
-            "query": {"bool": {"must": [clause], "filter": self._filters(filter)}},
+        lists = {LIST_OF[kind]: self._dense(answer, kind) for kind, answer in zip(kinds, answers, strict=True)}
+        return {name: scores[self.corpus.group] if name == "section" else scores for name, scores in lists.items()}
+
+    @staticmethod
+    def _body(clause: Fields, filters: Sequence[Fields]) -> Fields:
+        return {
+            "query": {"bool": {"must": [clause], "filter": list(filters)}},
             "size": DEPTH,
             # Identifiers come from a column of their own: stored fields lie in compressed blocks with the texts.
             "stored_fields": "_none_",
             "docvalue_fields": ["id"],
             "track_total_hits": False,
         }
-        answers = self.server.query([(self.server.index_name(kind, self.key), body) for kind in kinds])
-        lists = {LIST_OF[kind]: self._dense(answer, kind) for kind, answer in zip(kinds, answers, strict=True)}
-        if sections:
-            lists["section"] = lists["section"][self.corpus.group]
-        return lists
 
     @property
     def marks(self) -> bool:

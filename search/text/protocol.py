@@ -20,10 +20,14 @@ class Lexical(Protocol):
     """
 
     def lists(self, query: str, filter: Filter, *, sections: bool = True) -> dict[str, Scores]:
-        """Return the lists "bm25" and "section" of a query: each float32[n] over article positions, never below 0.
+        """Return the lists "bm25" and "section" of a query, as `lists_of` gives them."""
+        ...
+
+    def lists_of(self, queries: Sequence[str], filter: Filter, *, sections: bool = True) -> list[dict[str, Scores]]:
+        """Return the lists "bm25" and "section" of each query: each float32[n] over article positions, never below 0.
 
         Args:
-            query: words.
+            queries: words; a server is asked all of them at once.
             filter: of the articles that may answer.
             sections: whether there shall be the list "section".
 
@@ -69,6 +73,10 @@ class EmbeddedLexical:
     def marks(self) -> bool:
         """False: `search.text.snippets.snippet` analyses as this index does."""
         return False
+
+    def lists_of(self, queries: Sequence[str], filter: Filter, *, sections: bool = True) -> list[dict[str, Scores]]:
+        """Return the lists of each query."""
+        return [self.lists(query, filter, sections=sections) for query in queries]
 
     def lists(self, query: str, filter: Filter, *, sections: bool = True) -> dict[str, Scores]:
         """Return the lists "bm25" and "section" of a query, of all articles whatever the filter."""

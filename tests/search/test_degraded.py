@@ -1,7 +1,7 @@
 """What is answered when the text index or the vector search is away: the rest, and it says so."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,9 @@ class Away:
     error: LexgraphError
 
     def lists(self, query: str, filter: Filter, *, sections: bool = True) -> dict[str, Scores]:
+        raise self.error
+
+    def lists_of(self, queries: Sequence[str], filter: Filter, *, sections: bool = True) -> list[dict[str, Scores]]:
         raise self.error
 
 
@@ -93,6 +96,27 @@ def test_without_vectors_words_rank_alone(index: TextIndex, error: LexgraphError
     assert hits[0].id == f"{BAKERS_ID}/L111-2"
     assert hits.degraded == ("vectors",)
     assert all("vector" not in hit.places for hit in hits)
+
+
+@pytest.mark.parametrize("query", ["le pain du boulanger. la farine du meunier."])
+def test_sentences_are_asked_of_what_answers(index: TextIndex, query: str) -> None:
+    model = dataclasses.replace(model_of(index), sentences=1.0)
+    for lacking, retriever in {
+        "text": Retriever(without_text(index), model),
+        "vectors": Retriever(index, dataclasses.replace(model, nearest=away(AWAY[0]))),
+    }.items():
+        hits = retriever.search(query, first=DEEPEST)
+        assert hits.degraded == (lacking,)
+        assert len(hits.understood.sentences) == 2
+        assert hits
+    asked: list[str] = []
+
+    def encode(queries: Sequence[str]) -> Scores:
+        asked.extend(queries)
+        return model.encode(queries)
+
+    Retriever(index, served(index, dataclasses.replace(model, encode=encode))).search(query)
+    assert asked == ["le pain du boulanger. la farine du meunier.", "le pain du boulanger.", "la farine du meunier."]
 
 
 def test_words_rank_alone_even_where_the_model_gives_them_no_weight(index: TextIndex) -> None:

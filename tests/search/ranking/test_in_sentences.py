@@ -1,6 +1,6 @@
 """Lists of queries of several sentences: what the sentences find counts beside what the whole query does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,6 +33,10 @@ class Told:
             return {} if found is None else {"bm25": RankingList(np.array(found, np.float32))}
 
         return answer
+
+    def ask_each(self, queries: Sequence[Query]) -> Callable[[], list[Lists]]:
+        answers = [self.ask(query) for query in queries]
+        return lambda: [answer() for answer in answers]
 
 
 WHOLE = Query("whole", Filter(), None, None, 10)

@@ -81,6 +81,19 @@ def test_scores_are_the_formula(index: TextIndex, tiny_home: Path, query: str) -
     assert lists["bm25"].dtype == lists["section"].dtype == np.float32
 
 
+@pytest.mark.parametrize("sections", [True, False])
+def test_several_queries_at_once_are_answered_as_each_by_itself(index: TextIndex, sections: bool) -> None:
+    queries = [QUERIES[0], "zzz", "…", *QUERIES]
+    together = index.lexical.lists_of(queries, Filter(), sections=sections)
+    assert len(together) == len(queries)
+    for query, lists in zip(queries, together, strict=True):
+        alone = index.lexical.lists(query, Filter(), sections=sections)
+        assert lists.keys() == alone.keys() == ({"bm25", "section"} if sections else {"bm25"})
+        for name, scores in lists.items():
+            np.testing.assert_array_equal(scores, alone[name])
+    assert index.lexical.lists_of(["…"], Filter(), sections=sections)[0]["bm25"].tolist() == [0] * len(index.corpus.articles)
+
+
 @pytest.mark.parametrize("filter", FILTERS, ids=repr)
 def test_what_passes_a_filter_has_the_score_that_it_has_without(index: TextIndex, filter: Filter) -> None:
     mask = index.corpus.passing(filter)
