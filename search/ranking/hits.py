@@ -70,6 +70,11 @@ class RankingList:
         return standard_scores(self.scores, self.head) if self._comparable is None else self._comparable
 
     @property
+    def of_whole(self) -> Scores:
+        """float32[n]: standard scores by the whole query, where its sentences have a say in what fusion adds."""
+        return self.comparable if self._comparable is None else standard_scores(self.scores, self.head)
+
+    @property
     def says_something(self) -> bool:
         """True where any article scores above zero: a list of zeros ranks nothing, whatever its order."""
         return len(self.head) > 0 and float(self.head[-1]) > 0

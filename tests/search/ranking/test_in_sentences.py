@@ -14,7 +14,8 @@ from search.ranking.hits import RankingList
 from search.ranking.in_sentences import InSentences
 from search.ranking.rankers import TEXT, Lists, Query
 from search.retrieval import Retriever
-from tests.search.test_retrieval import random_model, retriever_of
+from tests.search.test_degraded import model_of
+from tests.search.test_retrieval import retriever_of
 
 FOUND = {"whole": [3, 2, 1, 0], "first": [0, 0, 4, 0], "second": [0, 1, 0, 0]}
 
@@ -91,11 +92,13 @@ def test_an_article_that_the_filter_leaves_out_stays_out() -> None:
 
 def test_a_model_says_how_much_sentences_weigh(tiny_home: Path) -> None:
     index = retriever_of(tiny_home, with_model=False).index
-    model = random_model(index.corpus)
+    model = model_of(index)
     query = "Le boulanger cuit le pain.\nLe meunier moud la farine."
     without, with_sentences = (
         Retriever(index, replace(model, sentences=weight)).scores(query)[1]["bm25"].comparable for weight in (0.0, 1.0)
     )
+    evidence = [Retriever(index, replace(model, sentences=weight)).rank(query).evidence for weight in (0.0, 1.0)]
+    assert evidence[0] == pytest.approx(evidence[1]), "confidence was learnt from whole queries"
     alone = Retriever(index, replace(model, sentences=1.0)).scores(query.replace(".\n", " "))[1]["bm25"].comparable
     assert not np.allclose(without, with_sentences)
     np.testing.assert_allclose(alone, without, rtol=1e-6)
