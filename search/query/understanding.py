@@ -181,12 +181,13 @@ class Understanding:
 
     def _sentences(self, text: str) -> tuple[str, ...]:
         """Return the sentences of a text that say something, where there are several; "Que faire ?" says nothing."""
-        is_known = self.speller.is_known
-        found = (" ".join(sentence.split()).strip(_AROUND) for sentence in sentences(text))
+        found = [" ".join(sentence.split()).strip(_AROUND) for sentence in sentences(text)]
+        if len(found) < 2:
+            return ()
         # One that is short has its acronyms written out, though the whole query is too long for that.
-        found = (written_out(sentence, self._languages, is_known) for sentence in found)
-        told = tuple(sentence for sentence in found if len(query_tokens(sentence, self._languages)) >= _SAYS_SOMETHING)
-        return told if len(told) > 1 else ()
+        told = (written_out(sentence, self._languages, self.speller.is_known) for sentence in found)
+        kept = tuple(sentence for sentence in told if len(query_tokens(sentence, self._languages)) >= _SAYS_SOMETHING)
+        return kept if len(kept) > 1 else ()
 
     def meant(self, target: str) -> tuple[str, ...]:
         """Return the identifiers of what the key of a citation (`citations.find`) names; none where this law lacks it."""
