@@ -1,6 +1,7 @@
 """Search on a day, over all wordings, and in the present law, of a small history."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from uuid import uuid4
@@ -16,6 +17,7 @@ from schema.settings import Settings
 from search.build import build_indexes
 from search.corpus.read import read_corpus
 from search.modes import Mode
+from search.ranking.fusion import standard_scores
 from search.retrieval import Retriever
 from search.text.analysis import query_tokens
 from search.text.bm25 import Bm25Index
@@ -24,6 +26,7 @@ from search.text.elasticsearch_build import load_law
 from search.text.index import build_text_index, open_text_index
 from search.text.options import Bm25Options
 from search.text.words import group_documents, tokenised
+from tests.search.test_degraded import model_of
 from tests.support.law_history import CODE_ID, write_history
 
 IN_1910, IN_1960, IN_2018 = date(1910, 1, 1), date(1960, 1, 1), date(2018, 1, 1)
@@ -90,6 +93,20 @@ def test_over_all_time_each_hit_says_a_day_of_its_wording(retriever: Retriever) 
     assert hits["10"] == date(1900, 1, 1)
     old = retriever.search("charbon syndic", filter=Filter(across_time=True))[0]
     assert (old.id, old.day) == (f"{CODE_ID}/1", date(1900, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "only", [Filter(), Filter(in_force_on=IN_1910), Filter(across_time=True)], ids=["now", "a day", "all days"]
+)
+def test_each_sentence_is_asked_of_the_law_of_that_day(retriever: Retriever, only: Filter) -> None:
+    by_sentences = Retriever(retriever.index, replace(model_of(retriever.index), sentences=1.0))
+    sentences = ["Le gaz du préfet, le charbon du syndic.", "Le dommage causé à autrui."]
+    whole = by_sentences.scores(" ".join(sentences), filter=only)[1]
+    alone = [by_sentences.scores(sentence, filter=only)[1] for sentence in sentences]
+    for name in ("bm25", "section"):
+        parts = np.mean([lists[name].comparable for lists in alone], axis=0)
+        expected = standard_scores(np.asarray(whole[name].of_whole + parts, np.float32))
+        np.testing.assert_allclose(whole[name].comparable, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_a_day_and_all_days_at_once_are_refused(retriever: Retriever) -> None:
