@@ -36,6 +36,7 @@ class Query:
         nearest: articles that a vector search on a server is asked for.
         law: that of another day, or of all; None where the present law is searched.
         parts: the sentences of the text, where it has several that say something.
+        made: float32[d], the embedding, where it was made already.
     """
 
     text: str
@@ -45,15 +46,19 @@ class Query:
     nearest: int
     law: LawOfDay | None = None
     parts: tuple[str, ...] = ()
+    made: npt.NDArray[np.float32] | None = None
 
     @cached_property
     def sentences(self) -> tuple["Query", ...]:
-        """The sentences as queries of their own."""
-        return tuple(replace(self, text=part, parts=()) for part in self.parts)
+        """The sentences as queries of their own, their embeddings made together: by each alone they take half as long again."""
+        made = [None] * len(self.parts) if self.encode is None else self.encode(self.parts)
+        return tuple(replace(self, text=part, parts=(), made=vector) for part, vector in zip(self.parts, made, strict=True))
 
     @cached_property
     def vector(self) -> npt.NDArray[np.float32]:
         """float32[d]: the embedding of the query, made when it is first needed."""
+        if self.made is not None:
+            return self.made
         assert self.encode is not None, "only the rankers of a model need it"
         return self.encode([self.text])[0]
 

@@ -109,14 +109,14 @@ def test_sentences_are_asked_of_what_answers(index: TextIndex, query: str) -> No
         assert hits.degraded == (lacking,)
         assert len(hits.understood.sentences) == 2
         assert hits
-    asked: list[str] = []
+    asked: list[list[str]] = []
 
     def encode(queries: Sequence[str]) -> Scores:
-        asked.extend(queries)
+        asked.append(list(queries))
         return model.encode(queries)
 
     Retriever(index, served(index, dataclasses.replace(model, encode=encode))).search(query)
-    assert asked == ["le pain du boulanger. la farine du meunier.", "le pain du boulanger.", "la farine du meunier."]
+    assert asked == [["le pain du boulanger.", "la farine du meunier."], ["le pain du boulanger. la farine du meunier."]]
 
 
 def test_words_rank_alone_even_where_the_model_gives_them_no_weight(index: TextIndex) -> None:
