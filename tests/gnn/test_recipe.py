@@ -11,10 +11,11 @@ from gnn.versions.identity import model_ids
 from schema.errors import BadSetting
 
 KEYS = {
-    "best-read": "61809ed33ecb",
-    "muse-read": "1979f22689cb",
-    "best": "2e820232fda8",
-    "best-refit": "c617bac911b7",
+    "best-read": "3c79fc8f5d3b",
+    "muse-read": "c33b4edda226",
+    "best": "63321cc974bc",
+    "best-refit": "7f25f8d3d082",
+    "best-sentences": "8d23cf529ac4",
     "best-encoder": "be108270e8f3",
     "best-trained": "560b135669ed",
     "bm25": "ed815e6612cc",
