@@ -4,7 +4,7 @@ import re
 
 MOST = 6
 """Sentences of one query; all further ones are of the last."""
-_ENDS = re.compile(r"(?<=\w{4}\.)\s+|(?<=[?!…;])\s+|\s*\n\s*")
+_ENDS = re.compile(r"(?<=\w{4}\.)\s+|(?<=[?!…;])\s+|\n")
 """Behind a full stop at least four letters or digits stand: "art. 3" and "L. 1234-9" go on."""
 
 
@@ -14,5 +14,5 @@ def sentences(text: str) -> list[str]:
     >>> sentences("Mon contrat est rompu. Que dit l'art. L. 1234-9 ? Et le préavis")
     ['Mon contrat est rompu.', "Que dit l'art. L. 1234-9 ?", 'Et le préavis']
     """
-    found = [sentence for sentence in _ENDS.split(text.strip()) if sentence]
+    found = [sentence.strip() for sentence in _ENDS.split(text) if sentence.strip()]
     return [*found[: MOST - 1], " ".join(found[MOST - 1 :])] if len(found) > MOST else found
