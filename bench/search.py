@@ -4,6 +4,8 @@ Needs a trained model: ``make demo`` first. Bare parts are what no hybrid can do
 two text indexes, and the product of the matrix of articles with one query vector.
 """
 
+from dataclasses import replace
+
 import bm25s
 import numpy as np
 
@@ -28,6 +30,8 @@ EXPLAINED = {
     "bm25s_median_ms": "bm25s alone, both indexes, median",
     "product_median_ms": "matrix product alone, median",
     "encode_median_ms": "encoding of the query (inside hybrid), median",
+    "whole_median_ms": "hybrid search of whole queries, their sentences not asked, median",
+    "sentences_over_whole": "hybrid over the same of whole queries, median of the ratios",
     "hybrid_over_parts": "hybrid over the sum of its bare parts, median of the ratios",
 }
 
@@ -44,16 +48,19 @@ def measure() -> Figures:
     if model is None:
         raise NotReady("no model is active: run `lexgraph train`")
     retriever = Retriever(index, model, max_query_characters=1 << 20)
+    of_whole = Retriever(index, replace(model, sentences=0.0), max_query_characters=1 << 20)
     folder = settings.home / FOLDER / index_key(sha256, options)
     bare = [bm25s.BM25.load(str(folder / name), mmap=True) for name in ("articles", "groups")]
     queries = [question.query for question in judged(index.corpus, questions)]
-    hybrid, text, product, encoding = (np.zeros(len(queries)) for _ in range(4))
+    hybrid, whole, text, product, encoding = (np.zeros(len(queries)) for _ in range(5))
     for warm in (True, False):
         for i, query in enumerate(queries[:20] if warm else queries):
             tokens = query_tokens(query, index.languages)
             vector = model.encode([query])[0]
             query_tokens.cache_clear()
             hybrid[i] = 1000 * seconds_of(lambda q=query: retriever.search(q, first=HITS))
+            query_tokens.cache_clear()
+            whole[i] = 1000 * seconds_of(lambda q=query: of_whole.search(q, first=HITS))
             text[i] = 1000 * sum(seconds_of(lambda r=r, t=tokens: _retrieve(r, t)) for r in bare)
             product[i] = 1000 * seconds_of(lambda v=vector: model.articles @ v)
             query_tokens.cache_clear()
@@ -65,6 +72,8 @@ def measure() -> Figures:
         "bm25s_median_ms": float(np.median(text)),
         "product_median_ms": float(np.median(product)),
         "encode_median_ms": float(np.median(encoding)),
+        "whole_median_ms": float(np.median(whole)),
+        "sentences_over_whole": float(np.median(hybrid / whole)),
         "hybrid_over_parts": float(np.median(hybrid / (text + product))),
     }
     return Figures("Hybrid search", figures, EXPLAINED)

@@ -18,7 +18,7 @@ from runtime.progress import Progress, silent
 from search.coordinate_search import PASSES, coordinate_search
 from search.evaluation import Judged, measure, ranks_of
 from search.modes import Mode
-from search.ranking.fusion import Scores, standard_scores, weighted
+from search.ranking.fusion import Scores, weighted
 from search.ranking.tree_pooling import PoolingWeights, TreePooling
 from search.retrieval import Retriever
 
@@ -77,10 +77,7 @@ def tune_weights(
 
 def _comparable_lists(retriever: Retriever, query: str) -> dict[str, Scores]:
     _, lists = retriever.scores(query, Mode.HYBRID, pooled=False)
-    return {
-        name: one.scores if name in ("questions", "authority") else standard_scores(one.scores, one.head)
-        for name, one in lists.items()
-    }
+    return {name: one.scores if name in ("questions", "authority") else one.standard for name, one in lists.items()}
 
 
 def _split(point: Mapping[str, float]) -> Tuned:

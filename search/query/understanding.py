@@ -31,7 +31,7 @@ _HOME = "fr"
 _HOW_LONG = re.compile(r"\bcombien\s+de\s+temps\b", re.IGNORECASE)
 """It asks for a duration, of whatever the other words name; ranked by, it finds the articles on working time."""
 _SAYS_SOMETHING = 2
-"""Words of a sentence that the law is asked for, from which it is asked by itself: no greeting has as many."""
+"""Words of a sentence, small ones apart, from which it is asked by itself: greetings have fewer."""
 _AROUND = " ,;?"
 
 

@@ -65,14 +65,14 @@ class RankingList:
         return head_of(self.scores) if self._head is None else self._head
 
     @cached_property
-    def comparable(self) -> Scores:
-        """float32[n]: scores that those of other lists can be added to."""
-        return standard_scores(self.scores, self.head) if self._comparable is None else self._comparable
+    def standard(self) -> Scores:
+        """float32[n]: `standard_scores` of the scores, by the whole query alone."""
+        return standard_scores(self.scores, self.head)
 
     @property
-    def of_whole(self) -> Scores:
-        """float32[n]: standard scores by the whole query, where its sentences have a say in what fusion adds."""
-        return self.comparable if self._comparable is None else standard_scores(self.scores, self.head)
+    def comparable(self) -> Scores:
+        """float32[n]: what fusion adds to those of other lists; sentences of a query have a say in it."""
+        return self.standard if self._comparable is None else self._comparable
 
     @property
     def says_something(self) -> bool:

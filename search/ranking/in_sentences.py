@@ -1,11 +1,7 @@
 """Queries of several sentences: a list says what the whole query finds, and what each of its sentences does.
 
-One long text ranks by what most of its words are about; an article that answers one sentence in full stands low. Measured by
-cross-fitting on training questions (526 of the random split, 437 by dossier), over the ranking of the default recipe without it,
-in points with paired 95 % intervals, title + description: R@100 +0.6 [0.0, 1.2] and +1.0 [0.2, 1.8], R@200 +0.5 [-0.1, 1.1] and
-+0.7 [0.0, 1.4], MAP +0.9 [0.5, 1.4] and +0.5 [0.1, 1.0]; reranked +0.6 [-0.3, 1.4] and +0.7 [-0.1, 1.5], +0.3 and +0.3, +0.8
-[0.3, 1.3] and +0.4 [-0.1, 1.0]. Lists of words alone give half of that, votes by sentences nothing; a weight half as large again
-gives as much.
+One long text ranks by what most of its words are about; an article that answers one sentence in full stands low. What asking each
+is worth was measured by cross-fitting (docs/sentences.md).
 """
 
 from collections.abc import Callable
@@ -51,7 +47,5 @@ class InSentences:
     def _together(self, whole: RankingList, parts: list[RankingList]) -> RankingList:
         if not parts:
             return whole
-        together = whole.comparable.copy()
-        for part in parts:
-            together += np.float32(self.weight / len(parts)) * part.comparable
+        together = whole.comparable + np.float32(self.weight) * np.mean([part.comparable for part in parts], axis=0)
         return RankingList(whole.scores, whole.head, standard_scores(together))

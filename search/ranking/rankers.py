@@ -116,31 +116,28 @@ class Words:
 
     def ask(self, query: Query) -> Callable[[], Lists]:
         """Rank by words."""
-        return lambda: self._ranked(query, self.lists(query))
+        answers = self.ask_each([query])
+        return lambda: answers()[0]
 
     def ask_each(self, queries: Sequence[Query]) -> Callable[[], list[Lists]]:
         """Rank by the words of each query; a server is asked all of them at once."""
-        whole = queries[0]
 
-        def answer() -> list[Lists]:
-            found = self.index.lexical.lists_of(
-                [query.text for query in queries], whole.filter, sections=self._has_sections(whole)
-            )
-            return [self._ranked(query, self._of_day(query, lists)) for query, lists in zip(queries, found, strict=True)]
+        def answers() -> list[Lists]:
+            found = zip(queries, self._found(queries), strict=True)
+            return [{name: query.ranked(scores) for name, scores in lists.items()} for query, lists in found]
 
-        return answer
-
-    def _ranked(self, query: Query, lists: Mapping[str, Scores]) -> Lists:
-        return {name: query.ranked(scores) for name, scores in lists.items()}
+        return answers
 
     def lists(self, query: Query) -> dict[str, Scores]:
         """Return the two lists, float32[n] each, whatever the filter leaves out."""
-        lists = self.index.lexical.lists(query.text, query.filter, sections=self._has_sections(query))
-        return self._of_day(query, lists)
+        return self._found([query])[0]
 
-    def _has_sections(self, query: Query) -> bool:
-        """Return whether sections hold what they held on the day that is searched."""
-        return query.law is None or self.index.history is None
+    def _found(self, queries: Sequence[Query]) -> list[dict[str, Scores]]:
+        """Return the two lists of each of some queries, which differ in their texts alone."""
+        asked = queries[0]
+        sections = asked.law is None or self.index.history is None  # else these held other articles
+        found = self.index.lexical.lists_of([query.text for query in queries], asked.filter, sections=sections)
+        return [self._of_day(query, lists) for query, lists in zip(queries, found, strict=True)]
 
     def _of_day(self, query: Query, lists: dict[str, Scores]) -> dict[str, Scores]:
         """Return the lists of the wordings of the law that is searched, given those of the present ones."""

@@ -69,7 +69,7 @@ class Evidence:
         """Return the share of the commonest act among the first of the sum of lists, and their lead; 0 of no list."""
         if not lists:
             return 0.0, 0.0
-        scores = np.sum([each.of_whole for each in lists], axis=0)
+        scores = np.sum([each.standard for each in lists], axis=0)
         first: Positions = top(scores, _FROM_ONE_ACT)
         if not len(first):
             return 0.0, 0.0

@@ -29,9 +29,6 @@ class Away:
 
     error: LexgraphError
 
-    def lists(self, query: str, filter: Filter, *, sections: bool = True) -> dict[str, Scores]:
-        raise self.error
-
     def lists_of(self, queries: Sequence[str], filter: Filter, *, sections: bool = True) -> list[dict[str, Scores]]:
         raise self.error
 
@@ -98,8 +95,8 @@ def test_without_vectors_words_rank_alone(index: TextIndex, error: LexgraphError
     assert all("vector" not in hit.places for hit in hits)
 
 
-@pytest.mark.parametrize("query", ["le pain du boulanger. la farine du meunier."])
-def test_sentences_are_asked_of_what_answers(index: TextIndex, query: str) -> None:
+def test_sentences_are_asked_of_what_answers(index: TextIndex) -> None:
+    query = "le pain du boulanger. la farine du meunier."
     model = dataclasses.replace(model_of(index), sentences=1.0)
     for lacking, retriever in {
         "text": Retriever(without_text(index), model),

@@ -39,7 +39,7 @@ _QUERIES = ("pain farine", "le boulanger malade", "qui contrôle le moulin")
 def reranking_recipe() -> Recipe:
     """The small recipe with a few trees, on one split."""
     options = RerankOptions(rounds=8, least_in_leaf=1, feature_share=1, row_share=1, l2=0, negatives=5)  # pyright: ignore[reportCallIssue]
-    return small_recipe().model_copy(update={"rerank": options, "splits": ("random",), "tune_fusion": True})
+    return small_recipe().model_copy(update={"rerank": options, "splits": ("random",), "tune_fusion": True, "sentences": 0.5})
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +126,7 @@ def test_questions_on_one_topic_are_in_one_part_where_the_split_keeps_topics_apa
 
 def test_a_version_keeps_its_reranker_and_serves_it(trained_home: Path, index: TextIndex) -> None:
     model = served(trained_home, index.corpus)
+    assert model.sentences == 0.5
     assert model.reranker is not None
     assert 0 < len(model.reranker.trees.value) <= 8
     reranks = Retriever(index, model)

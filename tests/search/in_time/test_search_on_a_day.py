@@ -105,7 +105,7 @@ def test_each_sentence_is_asked_of_the_law_of_that_day(retriever: Retriever, onl
     alone = [by_sentences.scores(sentence, filter=only)[1] for sentence in sentences]
     for name in ("bm25", "section"):
         parts = np.mean([lists[name].comparable for lists in alone], axis=0)
-        expected = standard_scores(np.asarray(whole[name].of_whole + parts, np.float32))
+        expected = standard_scores(np.asarray(whole[name].standard + parts, np.float32))
         np.testing.assert_allclose(whole[name].comparable, expected, rtol=1e-4, atol=1e-4)
 
 
