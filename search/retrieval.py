@@ -30,7 +30,7 @@ from search.text.analysis import query_tokens
 from search.text.headings import HeadingScores
 from search.text.index import TextIndex
 from search.text.snippets import Snippet
-from search.vectors.model import VectorModel
+from search.vectors.model import Read, VectorModel
 from search.vectors.tree_descent import HierarchicalSearch
 
 LOST: Mapping[str, str] = {TEXT: "the text index", VECTORS: "the vector search"}
@@ -233,6 +233,7 @@ class Retriever:
         """Return all lists fused, and pooled over the tree."""
         model = self.model
         weights = LEXICAL_WEIGHTS if model is None else model.weights
+        read = self._begin_to_read(query) if pooled else None
         lists, lost = gather(self._rankers, query)
         if len(lost) == len({ranker.needs for ranker in self._rankers} - {""}):
             raise _none_answers(lost)
@@ -248,9 +249,14 @@ class Retriever:
         fused = weighted({name: ranked.comparable for name, ranked in lists.items()}, weights)
         pooling = (model.pooling if model else PoolingWeights()) if pooled else UNPOOLED
         ranking = self._with_head(fused, pooling, Ranking(fused, lists, lost, evidence=evidence), query)
-        return self._reranked(fused, ranking, query) if pooled else ranking
+        return self._reranked(fused, ranking, query, read) if pooled else ranking
 
-    def _reranked(self, fused: Scores, ranking: Ranking, query: Query) -> Ranking:
+    def _begin_to_read(self, query: Query) -> Read | None:
+        """Begin what the reranker will want last: a transformer that reads the query, while the lists are made."""
+        tuned = None if self.model is None or self._reranker is None else self.model.tuned
+        return None if tuned is None or query.law is not None else tuned.read(query.text)
+
+    def _reranked(self, fused: Scores, ranking: Ranking, query: Query, read: Read | None) -> Ranking:
         """Return the ranking with its first articles reranked.
 
         It stays as it is for the law of another day, and where a list is lacking that this was learnt with.
@@ -258,7 +264,7 @@ class Retriever:
         if self._reranker is None or self._features is None or ranking.lost or query.law is not None:
             return ranking
         tokens = query_tokens(query.text, self.index.languages)
-        candidates = self._features(Asked(query.text, tokens, query.vector, ranking.lists, fused, ranking.scores))
+        candidates = self._features(Asked(query.text, tokens, query.vector, ranking.lists, fused, ranking.scores, read))
         stays = np.zeros(len(candidates.positions), bool)
         if (heading := ranking.lists.get("heading")) is not None:
             # Those that lead: votes of a training question can outweigh `SAID_IN_FULL`, and what they put before one may move.

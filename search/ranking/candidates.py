@@ -13,7 +13,7 @@ from search.ranking.hits import RankingList
 from search.ranking.leading import leading
 from search.ranking.reranker import Candidates
 from search.ranking.trees import Rows
-from search.vectors.model import VectorModel
+from search.vectors.model import Read, VectorModel
 
 MOST = 1000
 """Candidates of one query: below them the order stays."""
@@ -53,6 +53,7 @@ class Asked:
     Attributes:
         tokens: its analysed words; vector: float32[d], its embedding.
         lists: that had a say; fused: float32[n], their sum; scores: float32[n], the ranking so far.
+        read: gives fine-tuned cosines, where the model has such vectors.
     """
 
     text: str
@@ -61,6 +62,7 @@ class Asked:
     lists: Mapping[str, RankingList]
     fused: Scores
     scores: Scores
+    read: Read | None = None
 
 
 class CandidateFeatures:
@@ -80,8 +82,7 @@ class CandidateFeatures:
         positions = top(asked.scores, MOST)
         blocks = (_of_lists(asked, positions), self._law[positions], self._cosines(asked.vector, positions))
         query = np.broadcast_to(_of_query(asked, positions), (len(positions), len(OF_QUERY)))
-        tuned = self._model.tuned
-        further = () if tuned is None else (_of_tuned(tuned.cosines(asked.text, positions)),)
+        further = () if asked.read is None else (_of_tuned(asked.read(positions)),)
         return Candidates(positions, np.concatenate([*blocks, query, *further], axis=1))
 
     def _cosines(self, vector: npt.NDArray[np.float32], positions: Positions) -> Rows:

@@ -1,7 +1,9 @@
 """A model version as retrieval needs it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +21,8 @@ Nearest = Callable[[npt.NDArray[np.float32], Filter, int], Callable[[], tuple[np
 """``nearest(vector, filter, k)`` asks a server for up to k articles that pass the filter, those that score highest. What it
 gives is called for the answer: their positions, and their scores as the model gives them (float32: the scaled cosine with
 the vector, and the article's bias). That raises ServerUnavailable, QueryTimeout or NotReady."""
+Read = Callable[[npt.NDArray[np.intp]], Scores]
+"""Positions of articles to the cosines of a query with them, by fine-tuned vectors."""
 NEIGHBOURS = 10
 """Training questions nearest to a query that vote for their relevant articles."""
 _ON_TOPIC, _ALIKE = 5 / 16, 12.5
@@ -75,9 +79,15 @@ class TunedVectors:
     encode: Encode
     articles: Matrix
 
-    def cosines(self, query: str, positions: npt.NDArray[np.intp]) -> Scores:
-        """Return float32[positions]: the cosines of a query with articles."""
-        return np.asarray(self.articles[positions], np.float32) @ self.encode([query])[0]
+    def read(self, query: str) -> Read:
+        """Begin to embed a query, on another processor where one is free; what this gives is called for its cosines."""
+        embedded = self._beside.submit(self.encode, [query])
+        return lambda positions: np.asarray(self.articles[positions], np.float32) @ embedded.result()[0]
+
+    @cached_property
+    def _beside(self) -> ThreadPoolExecutor:
+        """Threads that go with these vectors."""
+        return ThreadPoolExecutor(thread_name_prefix="reading")
 
 
 @dataclass(frozen=True, eq=False)

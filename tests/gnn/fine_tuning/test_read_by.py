@@ -1,8 +1,9 @@
 """A reranker that reads by a bi-encoder: cosines are features, and what they are learnt from had not seen the question."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -24,16 +25,18 @@ from gnn.versions.identity import model_ids
 from gnn.versions.shared_folder import model_folder
 from gnn.workspace import Workspace
 from ingest.sources import ingest
-from schema.errors import BadSetting
+from schema.errors import BadSetting, MissingExtra
 from schema.records import Question
+from search.arrays import Matrix
 from search.corpus.corpus import Corpus
 from search.corpus.read import read_corpus
+from search.modes import Mode
 from search.questions import of_split, query_text
 from search.ranking.candidates import FEATURES, OF_TUNED
 from search.ranking.reranker import Reranker
 from search.ranking.trees import no_trees
 from search.retrieval import Retriever
-from search.vectors.model import TunedVectors
+from search.vectors.model import Encode, TunedVectors, VectorModel
 from tests.gnn.fine_tuning.small_body import write_bi_encoder
 from tests.gnn.fine_tuning.test_tuned import working_on
 from tests.search.test_retrieval import random_model
@@ -136,6 +139,56 @@ def test_cosines_are_compared_among_the_first(law: tuple[Corpus, Any], index: An
     np.testing.assert_allclose(standard, (own - first.mean()) / first.std(), rtol=1e-5)
     np.testing.assert_allclose(rank, np.log1p([(first > one).sum() for one in own]))
     np.testing.assert_allclose(distance, own - first.max(), atol=1e-7)
+
+
+@pytest.fixture
+def read_with(index: Any) -> Callable[[Encode, Encode], VectorModel]:
+    """A model whose reranker reads, by what embeds queries and what embeds them for reading."""
+
+    def made(encode: Encode, reading: Encode) -> VectorModel:
+        model = random_model(index.corpus)
+        tuned = TunedVectors(reading, np.ones((len(model.articles), 2), np.float32))
+        return replace(model, encode=encode, tuned=tuned, reranker=Reranker(no_trees(FEATURES + OF_TUNED), 1.0))
+
+    return made
+
+
+def test_a_query_is_read_while_its_lists_are_made(index: Any, read_with: Callable[[Encode, Encode], VectorModel]) -> None:
+    reading = Event()
+
+    def encode(texts: Sequence[str]) -> Matrix:
+        assert reading.wait(10), "the reading of a query begins only after its lists"
+        return random_model(index.corpus).encode(texts)
+
+    def read(texts: Sequence[str]) -> Matrix:
+        reading.set()
+        return np.ones((len(texts), 2), np.float32)
+
+    assert Retriever(index, read_with(encode, read)).rank(_ASKED).reranked is not None
+
+
+def test_no_query_is_read_that_is_not_reranked(index: Any, read_with: Callable[[Encode, Encode], VectorModel]) -> None:
+    read: list[str] = []
+
+    def reading(texts: Sequence[str]) -> Matrix:
+        read.extend(texts)
+        return np.ones((len(texts), 2), np.float32)
+
+    model = read_with(random_model(index.corpus).encode, reading)
+    Retriever(index, model).rank(_ASKED, pooled=False)
+    Retriever(index, model).rank(_ASKED, Mode.VECTOR)
+    Retriever(index, model, reranks=False).rank(_ASKED)
+    assert not read
+    Retriever(index, model).rank(_ASKED)
+    assert read == [_ASKED.removesuffix(" ?")]
+
+
+def test_what_fails_in_reading_fails_the_query(index: Any, read_with: Callable[[Encode, Encode], VectorModel]) -> None:
+    def fails(texts: Sequence[str]) -> Matrix:
+        raise MissingExtra("no reader")
+
+    with pytest.raises(MissingExtra, match="no reader"):
+        Retriever(index, read_with(random_model(index.corpus).encode, fails)).rank(_ASKED)
 
 
 @pytest.mark.slow
