@@ -16,6 +16,7 @@ KEYS = {
     "best": "63321cc974bc",
     "best-refit": "7f25f8d3d082",
     "best-sentences": "8d23cf529ac4",
+    "best-no-votes": "991ac3329d15",
     "best-encoder": "be108270e8f3",
     "best-trained": "560b135669ed",
     "bm25": "ed815e6612cc",
