@@ -9,7 +9,7 @@ from typing import TypeVar
 _Result = TypeVar("_Result")
 
 
-def in_background(name: str, work: Callable[[], _Result], limit_s: float) -> Callable[[], _Result]:
+def in_background(name: str, work: Callable[[], _Result], limit_s: float | None = None) -> Callable[[], _Result]:
     """Begin a call in a thread of its own and return what waits for its result, or raises its error.
 
     The thread is a daemon: a call that hangs keeps no process from ending, as one in an executor would. Beginning one
@@ -18,10 +18,10 @@ def in_background(name: str, work: Callable[[], _Result], limit_s: float) -> Cal
     Args:
         name: Name of the thread, for whoever looks at a process.
         work: The call.
-        limit_s: Seconds from now on after which waiting ends with TimeoutError; the call goes on.
+        limit_s: Seconds from now on after which waiting ends with TimeoutError; the call goes on. Unless given, there is no end.
     """
     future: Future[_Result] = Future()
-    until = time.monotonic() + limit_s
+    until = None if limit_s is None else time.monotonic() + limit_s
 
     def run() -> None:
         try:
@@ -30,4 +30,4 @@ def in_background(name: str, work: Callable[[], _Result], limit_s: float) -> Cal
             future.set_exception(error)
 
     threading.Thread(target=run, name=name, daemon=True).start()
-    return lambda: future.result(max(until - time.monotonic(), 0))
+    return lambda: future.result(None if until is None else max(until - time.monotonic(), 0))

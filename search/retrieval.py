@@ -98,6 +98,7 @@ class Retriever:
         self._evidence: Evidence | None = None
         self._reranker = model.reranker if model is not None and reranks else None
         self._features = CandidateFeatures(index.corpus, model) if model is not None and self._reranker is not None else None
+        self._tuned = model.tuned if model is not None and self._reranker is not None else None
         if model is not None:
             self._evidence = Evidence(index.vocabulary, model.acts, index.corpus.article_act)
             beside_others = Vectors(model)
@@ -233,7 +234,8 @@ class Retriever:
         """Return all lists fused, and pooled over the tree."""
         model = self.model
         weights = LEXICAL_WEIGHTS if model is None else model.weights
-        read = self._begin_to_read(query) if pooled else None
+        # A transformer reads the query while the lists are made: the reranker wants it last.
+        read = self._tuned.read(query.text) if self._tuned is not None and pooled and query.law is None else None
         lists, lost = gather(self._rankers, query)
         if len(lost) == len({ranker.needs for ranker in self._rankers} - {""}):
             raise _none_answers(lost)
@@ -250,11 +252,6 @@ class Retriever:
         pooling = (model.pooling if model else PoolingWeights()) if pooled else UNPOOLED
         ranking = self._with_head(fused, pooling, Ranking(fused, lists, lost, evidence=evidence), query)
         return self._reranked(fused, ranking, query, read) if pooled else ranking
-
-    def _begin_to_read(self, query: Query) -> Read | None:
-        """Begin what the reranker will want last: a transformer that reads the query, while the lists are made."""
-        tuned = None if self.model is None or self._reranker is None else self.model.tuned
-        return None if tuned is None or query.law is not None else tuned.read(query.text)
 
     def _reranked(self, fused: Scores, ranking: Ranking, query: Query, read: Read | None) -> Ranking:
         """Return the ranking with its first articles reranked.

@@ -1,14 +1,13 @@
 """A model version as retrieval needs it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from runtime.background_call import in_background
 from schema.filter import Filter
 from search.arrays import Matrix, Scores
 from search.ranking.reranker import Reranker
@@ -81,13 +80,8 @@ class TunedVectors:
 
     def read(self, query: str) -> Read:
         """Begin to embed a query, on another processor where one is free; what this gives is called for its cosines."""
-        embedded = self._beside.submit(self.encode, [query])
-        return lambda positions: np.asarray(self.articles[positions], np.float32) @ embedded.result()[0]
-
-    @cached_property
-    def _beside(self) -> ThreadPoolExecutor:
-        """Threads that go with these vectors."""
-        return ThreadPoolExecutor(thread_name_prefix="reading")
+        embedded = in_background("reading", lambda: self.encode([query]))
+        return lambda positions: np.asarray(self.articles[positions], np.float32) @ embedded()[0]
 
 
 @dataclass(frozen=True, eq=False)

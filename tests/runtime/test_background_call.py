@@ -15,6 +15,13 @@ def test_a_result_comes_when_it_is_asked_for() -> None:
     assert call() == 2
 
 
+def test_without_a_limit_a_result_is_waited_for() -> None:
+    go_on = threading.Event()
+    call = in_background("waits", go_on.wait)
+    threading.Timer(0.05, go_on.set).start()
+    assert call()
+
+
 def test_an_error_is_raised_where_the_result_is_asked_for() -> None:
     def fails() -> None:
         raise ValueError("odd")
