@@ -45,7 +45,9 @@ def test_articles_have_caption_paragraphs_and_items(tmp_path: Path) -> None:
         ("709", "Damages in Torts"),
     ]
     assert tree.articles[3].text == "(1) A mortgage may be created:\n(i) for claims of a kind; and\n(ii) for others."
-    assert tree.articles[4].text.endswith("\nArticle 1 notwithstanding, for the damage."), "a line that cites is no new article"
+    assert tree.articles[4].text.endswith(" liable, Article 1 notwithstanding, for the damage."), (
+        "a line that cites is no new article"
+    )
 
 
 def test_a_line_in_parentheses_without_an_article_behind_it_stays_text(tmp_path: Path) -> None:
@@ -132,3 +134,118 @@ def test_a_broken_file_is_refused_with_place_and_reason(name: str, content: byte
     (tmp_path / name).write_bytes(content)
     with pytest.raises(BadSource, match=message):
         list(read(tmp_path / name))
+
+
+WRAPPED = """\
+Civil Code (Part I, Part II, and Part III)
+Act No. 1 of April 1, 1900
+Part I General Provisions
+Chapter 1 Common Provisions
+(Good Faith)
+Article 1 Rights are exercised in good faith, which is presumed pursuant to
+Article 30 in the cases of this Code; provided, however, that this is as in
+Part IV (Relatives).
+(Rights of a Person who Deals with Another Person with Limited Capacity and
+Guardians)
+Article 2 (1) The other person may, within the period set forth in paragraph
+1 of
+Article 1 which has passed, demand an answer. What is said here goes for
+Section 3 too.
+(2) The same goes for the cases where
+(i) there is no guardian; or
+(ii) one is absent.
+Article 3 Deleted
+Article 4 Deleted
+Chapter 2 Persons
+(Persons)
+Article 30 (1) A person (hereinafter referring to one that is born,
+or will be) has rights.
+"""
+
+
+def test_lines_broken_at_a_width_begin_no_article_that_they_cite(tmp_path: Path) -> None:
+    tree = code(tmp_path, WRAPPED)
+    assert recognises(tmp_path / "civil_code_en.txt")
+    assert [(a.number, a.heading) for a in tree.articles] == [
+        ("1", "Good Faith"),
+        ("2", "Rights of a Person who Deals with Another Person with Limited Capacity and Guardians"),
+        ("3", ""),
+        ("4", ""),
+        ("30", "Persons"),
+    ]
+    assert [s.heading for s in tree.sections] == ["Part I General Provisions", "Chapter 1 Common Provisions", "Chapter 2 Persons"]
+    assert not tree.rejected
+
+
+def test_lines_broken_at_a_width_make_one_paragraph_again(tmp_path: Path) -> None:
+    texts = {a.number: a.text for a in code(tmp_path, WRAPPED).articles}
+    assert texts["1"].startswith("Rights are exercised in good faith, which is presumed pursuant to Article 30 in the cases of")
+    assert texts["1"].endswith("provided, however, that this is as in Part IV (Relatives).")
+    assert texts["2"].splitlines() == [
+        "(1) The other person may, within the period set forth in paragraph 1 of Article 1 which has passed, demand an answer. "
+        "What is said here goes for Section 3 too.",
+        "(2) The same goes for the cases where",
+        "(i) there is no guardian; or",
+        "(ii) one is absent.",
+    ]
+    assert texts["30"] == "(1) A person (hereinafter referring to one that is born, or will be) has rights."
+
+
+def test_an_article_far_ahead_that_a_line_begins_with_takes_none_of_those_between(tmp_path: Path) -> None:
+    tree = code(tmp_path, "Part I A\nArticle 1  Pursuant to\nArticle 3 (1) all is well.\nArticle 2  B.\nArticle 3  (1) C.\n")
+    assert [(a.number, a.text) for a in tree.articles] == [
+        ("1", "Pursuant to Article 3 (1) all is well."),
+        ("2", "B."),
+        ("3", "(1) C."),
+    ]
+
+
+FIRST_EDITION = """<?xml version="1.0" encoding="utf-8"?>
+<dataset>\t
+<pair id="H18-1-1" label="Y">
+<t1>
+<article id="572"/>
+<article id="398-2"/>
+</t1>
+<t2>
+A special provision can be made.
+</t2>
+</pair>
+<pair id="H19-1-3" label="N">
+<t1>
+(Fraud or Duress)Article 96(1)What fraud induced may be rescinded.(2)Article 95 applies.
+Article 120
+(1) Who may rescind.
+(2) Article 5 applies.
+</t1>
+<t2>Who was forced is free.</t2>
+</pair>
+</dataset>
+"""
+
+
+def test_the_first_editions_name_articles_behind_their_caption_or_by_number_alone(tmp_path: Path) -> None:
+    (tmp_path / "riteval_H18.xml").write_text(FIRST_EDITION, "utf-8")
+    assert [(q.id, q.relevant) for q in read(tmp_path / "riteval_H18.xml") if isinstance(q, Question)] == [
+        ("coliee/H18-1-1", ("jp/civil-code/572", "jp/civil-code/398-2")),
+        ("coliee/H19-1-3", ("jp/civil-code/96", "jp/civil-code/120")),
+    ]
+
+
+def test_a_folder_as_it_is_given_out_is_read_and_questions_without_answers_are_listed(tmp_path: Path) -> None:
+    folder = tmp_path / "coliee"
+    (folder / "text").mkdir(parents=True)
+    (folder / "train").mkdir()
+    (folder / "README.txt").write_text("<encoding:UTF-8>\n\n***** COLIEE *****\n<pair id='H19-1-3'>\n", "utf-8")
+    (folder / "text" / "civil_code_en-1to724-2.txt").write_text(WRAPPED, "utf-8")
+    answered = "<pair id='R04-01-A'><t1>\n(Persons)\nArticle 30(1) A person\n</t1><t2>\nWho has rights?\n</t2></pair>"
+    (folder / "train" / "riteval_R04_en.xml").write_text(f"<dataset>{answered}</dataset>", "utf-8")
+    unanswered = "<pair id='R05-01-A'>\n<t2>\nWho asks?\n</t2>\n</pair>"
+    (folder / "TestData_en.xml").write_text(f"<dataset>\n{unanswered}</dataset>", "utf-8")
+    store = EmbeddedStore(tmp_path / "home")
+    report = ingest(store, folder)
+    assert [r.reason for r in report.rejected] == [
+        "R05-01-A: a question without a query, or without an article that its paragraphs begin with"
+    ]
+    with open_graph(store.home) as graph:
+        assert {q.id: q.relevant for q in read_questions(graph, "coliee")} == {"coliee/R04-01-A": ("jp/civil-code/30",)}
