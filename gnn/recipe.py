@@ -97,6 +97,11 @@ class Recipe(Options):
         description="Weight of what the sentences of a query find each by itself, in the lists of words and embeddings, beside "
         "what the whole query finds; 0: they are not asked.",
     )
+    diversity: float = Field(
+        0.0,
+        ge=0,
+        description="What an article among the first answers loses for each article of its section before it; 0: nothing.",
+    )
     folder: Path = Field(FOLDER, exclude=True, description="Folder of the recipes that this one names.")
     reseeded: int = Field(0, exclude=True, description="What was added to its seeds, and to those of the recipes that it names.")
     borrowed: EncoderOptions | None = Field(

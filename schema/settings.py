@@ -50,7 +50,7 @@ class Settings(BaseSettings):
     models: str = Field("", description="Shared place of model files: a folder or an fsspec address; empty: only under `home`.")
     memory_mb: int = Field(1024, ge=64, description="Buffer pool of the embedded graph, in MiB; a load may take four times that.")
     threads: int = Field(2, ge=1, le=256, description="Threads for encoding and training.")
-    recipe: str = Field("muse-reranked", description="Recipe of the model to train: a name under gnn/recipes or a TOML file.")
+    recipe: str = Field("muse-diverse", description="Recipe of the model to train: a name under gnn/recipes or a TOML file.")
     rerank: bool = Field(True, description="Rerank the first answers of a hybrid search, where the model has a reranker.")
     gate_metric: Literal["R@100", "R@200", "R@500", "MAP", "MRP", "nDCG@10"] = Field(
         "R@100", description="Measure that a retrained model may not lose, on questions that it has not learnt from."

@@ -17,6 +17,7 @@ from search.in_time.chosen import best_rows, day_within
 from search.modes import Mode
 from search.query.understanding import Understanding, Understood
 from search.ranking.candidates import Asked, CandidateFeatures
+from search.ranking.diversity import diversified
 from search.ranking.feedback import WEIGHT as FEEDBACK
 from search.ranking.feedback import likeness
 from search.ranking.fusion import DEPTH, HEAD, emphasis, reordered, top, weighted
@@ -251,7 +252,7 @@ class Retriever:
         fused = weighted({name: ranked.comparable for name, ranked in lists.items()}, weights)
         pooling = (model.pooling if model else PoolingWeights()) if pooled else UNPOOLED
         ranking = self._with_head(fused, pooling, Ranking(fused, lists, lost, evidence=evidence), query)
-        return self._reranked(fused, ranking, query, read) if pooled else ranking
+        return self._diversified(self._reranked(fused, ranking, query, read), query) if pooled else ranking
 
     def _reranked(self, fused: Scores, ranking: Ranking, query: Query, read: Read | None) -> Ranking:
         """Return the ranking with its first articles reranked.
@@ -268,6 +269,16 @@ class Retriever:
             stays = np.logical_and.accumulate(heading.scores[candidates.positions] > IN_FULL)
         scores, reranked = self._reranker(ranking.scores, candidates, stays)
         return replace(ranking, scores=scores, reranked=reranked)
+
+    def _diversified(self, ranking: Ranking, query: Query) -> Ranking:
+        """Return the ranking with several sections among its first articles; whoever names one by its heading asks for that."""
+        weight = 0.0 if self.model is None else self.model.diversity
+        heading = ranking.lists.get("heading")
+        if not weight or (heading is not None and heading.scores.max() > IN_FULL):
+            return ranking
+        sections = self.corpus.article_parent if query.law is None else query.law.parents
+        scores = diversified(ranking.scores, sections, weight)
+        return replace(ranking, scores=scores, reranked=ranking.reranked and ranking.reranked.as_in(scores))
 
     def _with_head(self, fused: Scores, pooling: PoolingWeights, ranking: Ranking, query: Query) -> Ranking:
         """Return the ranking pooled, with feedback, its head in the order that words and headings give it."""

@@ -51,8 +51,8 @@ class Entry:
 
     @property
     def measured_way(self) -> str:
-        """The way that its figures are of: without a reranker, what is served is the ranking with feedback."""
-        return self.way if self.way != "served" or self.recipe.reranks else "feedback"
+        """The way that its figures are of: where nothing comes behind it, what is served is the ranking with feedback."""
+        return self.way if self.way != "served" or self.recipe.reranks or self.recipe.diversity else "feedback"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +170,9 @@ def _lexical(workspace: Workspace, recipe: Recipe, split: str) -> Contender:
 
 def _ways(index: TextIndex, model: VectorModel | None, alone: Mode) -> dict[str, Score]:
     """Return the ways of ranking by a model, or by words alone."""
-    plain, anyhow = (
-        Retriever(index, model, reranks=False, pooling=pooling, feedback=0) for pooling in (None, shuffled_pooling(index.corpus))
-    )
-    told = Retriever(index, model, reranks=False)
+    bare = None if model is None else replace(model, reranker=None, diversity=0.0)
+    plain, anyhow = (Retriever(index, bare, pooling=pooling, feedback=0) for pooling in (None, shuffled_pooling(index.corpus)))
+    told = Retriever(index, bare)
 
     def by(retriever: Retriever, mode: Mode, *, pooled: bool = True) -> Score:
         return lambda query: retriever.scores(query, mode, pooled=pooled)[0]
@@ -185,7 +184,7 @@ def _ways(index: TextIndex, model: VectorModel | None, alone: Mode) -> dict[str,
         "shuffled": by(anyhow, Mode.HYBRID),
         "feedback": by(told, Mode.HYBRID),
     }
-    if model is not None and model.reranker is not None:
+    if model is not None and (model.reranker is not None or model.diversity):
         ways["served"] = by(Retriever(index, model), Mode.HYBRID)
     return ways
 

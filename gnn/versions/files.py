@@ -81,6 +81,7 @@ class NewVersion:
             reranker=self.reranker,
             tuned=None if self.read is None else self.read.model(),
             sentences=self.recipe.sentences,
+            diversity=self.recipe.diversity,
         )
 
 
@@ -266,6 +267,7 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encode: En
         reranker=_reranker(folder / RERANKER, columns(tuned=tuned is not None)),
         tuned=tuned,
         sentences=card["recipe"].get("sentences", 0.0),
+        diversity=card["recipe"].get("diversity", 0.0),
     )
 
 

@@ -1,6 +1,6 @@
 """Reranking: the first articles of a ranking in the order of trees that learnt it from the training questions (LambdaMART)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ class Move:
     """The move of an article by reranking.
 
     Attributes:
-        places: up, or down where negative.
+        places: up, or down where negative, for the sake of several sections among the first too (`search.ranking.diversity`).
         reasons: the features that add most to its score or take most from it, and how much, most first.
     """
 
@@ -44,11 +44,17 @@ class Move:
 
 @dataclass(frozen=True, eq=False)
 class Reranked:
-    """The candidates of one query, with int[candidates], the place of each after reranking, from 0."""
+    """The candidates of one query, with int[candidates], the place of each after reranking and what comes behind it, from 0."""
 
     candidates: Candidates
     after: npt.NDArray[np.intp]
     trees: Trees
+
+    def as_in(self, scores: Scores) -> "Reranked":
+        """Return the same candidates at the places that later scores, float32[n], give them."""
+        after = np.empty_like(self.after)
+        after[np.argsort(-scores[self.candidates.positions], kind="stable")] = np.arange(len(after))
+        return replace(self, after=after)
 
     def moves(self, page: Positions) -> list[Move | None]:
         """Return the move of each article of a page; None of one that was no candidate."""

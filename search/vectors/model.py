@@ -98,6 +98,7 @@ class VectorModel:
         scope: the confidence of its answers, where questions were there to learn it from.
         reranker: of its first answers, where its recipe has one.
         sentences: weight of what the sentences of a query find (`search.ranking.in_sentences`); 0: only the whole query is asked.
+        diversity: what one of the first articles loses for each of its section before it (`search.ranking.diversity`).
         tuned: what the reranker reads beside the lists, where its recipe names a bi-encoder for it.
     """
 
@@ -117,3 +118,4 @@ class VectorModel:
     reranker: Reranker | None = None
     tuned: TunedVectors | None = None
     sentences: float = 0.0
+    diversity: float = 0.0

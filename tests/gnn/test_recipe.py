@@ -35,6 +35,7 @@ KEYS = {
     "gatv2": "35f0fd10c826",
     "lambdamart": "2f543b27d856",
     "muse": "cf3a69ce05d1",
+    "muse-diverse": "1d319865818d",
     "muse-encoder": "972d3dbff296",
     "muse-lambdamart": "07116c79f6d9",
     "muse-refit": "39f1e90f92b8",

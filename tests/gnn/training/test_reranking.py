@@ -39,7 +39,9 @@ _QUERIES = ("pain farine", "le boulanger malade", "qui contrôle le moulin")
 def reranking_recipe() -> Recipe:
     """The small recipe with a few trees, on one split."""
     options = RerankOptions(rounds=8, least_in_leaf=1, feature_share=1, row_share=1, l2=0, negatives=5)  # pyright: ignore[reportCallIssue]
-    return small_recipe().model_copy(update={"rerank": options, "splits": ("random",), "tune_fusion": True, "sentences": 0.5})
+    return small_recipe().model_copy(
+        update={"rerank": options, "splits": ("random",), "tune_fusion": True, "sentences": 0.5, "diversity": 0.25}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -126,12 +128,13 @@ def test_questions_on_one_topic_are_in_one_part_where_the_split_keeps_topics_apa
 
 def test_a_version_keeps_its_reranker_and_serves_it(trained_home: Path, index: TextIndex) -> None:
     model = served(trained_home, index.corpus)
-    assert model.sentences == 0.5
+    assert (model.sentences, model.diversity) == (0.5, 0.25)
     assert model.reranker is not None
     assert 0 < len(model.reranker.trees.value) <= 8
     reranks = Retriever(index, model)
     for query in _QUERIES:
-        before, after = (retriever.search(query, first=100) for retriever in (Retriever(index, model, reranks=False), reranks))
+        alone = Retriever(index, replace(model, diversity=0.0), reranks=False)
+        before, after = (retriever.search(query, first=100) for retriever in (alone, reranks))
         assert all(hit.move is None for hit in before)
         assert {hit.id for hit in after} == {hit.id for hit in before}, "the same articles, in another order"
         place = {hit.id: n for n, hit in enumerate(before)}
