@@ -7,6 +7,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from cypher.engines.ladybug import EmbeddedStore
@@ -14,9 +15,11 @@ from ingest.sources import ingest
 from schema.errors import BadQuery
 from schema.filter import Filter
 from schema.settings import Settings
+from search.arrays import Scores
 from search.build import build_indexes
 from search.corpus.read import read_corpus
 from search.modes import Mode
+from search.ranking.diversity import diversified
 from search.ranking.fusion import standard_scores
 from search.retrieval import Retriever
 from search.text.analysis import query_tokens
@@ -107,6 +110,28 @@ def test_each_sentence_is_asked_of_the_law_of_that_day(retriever: Retriever, onl
         parts = np.mean([lists[name].comparable for lists in alone], axis=0)
         expected = standard_scores(np.asarray(whole[name].standard + parts, np.float32))
         np.testing.assert_allclose(whole[name].comparable, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "only", [Filter(), Filter(in_force_on=IN_1910), Filter(across_time=True)], ids=["now", "a day", "all days"]
+)
+def test_the_first_answers_are_of_several_sections_of_that_day(
+    retriever: Retriever, only: Filter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = retriever.index
+    given: list[npt.NDArray[np.integer]] = []
+
+    def seen(scores: Scores, section: npt.NDArray[np.integer], weight: float) -> Scores:
+        given.append(section)
+        return diversified(scores, section, weight)
+
+    monkeypatch.setattr("search.retrieval.diversified", seen)
+    Retriever(index, replace(model_of(index), diversity=1.5)).search(FAULT, filter=only)
+    assert index.history is not None
+    law = index.history.asked(only)
+    (sections,) = given
+    np.testing.assert_array_equal(sections, index.corpus.article_parent if law is None else law.parents)
+    assert len(set(sections.tolist())) > 1
 
 
 def test_a_day_and_all_days_at_once_are_refused(retriever: Retriever) -> None:
