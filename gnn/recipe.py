@@ -125,6 +125,8 @@ class Recipe(Options):
             raise ValueError('the encoder "tuned" reads headings: headings = false is for others')
         if self.encoder.is_tuned and self.rerank.rounds and not self.rerank.over:
             raise ValueError('a reranker beside the encoder "tuned" needs a recipe without it to learn over: over = "best"')
+        if self.diversity and self.method != "towers":
+            raise ValueError("only a recipe of towers has several sections among its first answers: diversity is for no other")
         if self.rerank.tuned and (not self.rerank.rounds or self.method != "towers"):
             raise ValueError("only the trees of a recipe of towers read by a bi-encoder: rerank.tuned needs rerank.rounds")
         return self

@@ -186,7 +186,10 @@ class Retriever:
         law = None if self.index.history is None else self.index.history.asked(only)
         asked = Query(understood.words, only, mask, encode, nearest, law, understood.sentences)
         ranking = self._ranked(asked, mode, pooled) if understood.words else self._nothing({})
-        return self._with_named(ranking, understood)
+        if understood.named:
+            return self._with_named(ranking, understood)
+        several = mode is Mode.HYBRID and pooled
+        return replace(self._diversified(ranking, asked) if several else ranking, understood=understood)
 
     def _nothing(self, lost: Mapping[str, LexgraphError]) -> Ranking:
         return Ranking(np.full(len(self.corpus.articles), -np.inf, np.float32), {}, lost)
@@ -194,8 +197,6 @@ class Retriever:
     def _with_named(self, ranking: Ranking, understood: Understood) -> Ranking:
         """Return the ranking with the articles that the query names before all others, in its order."""
         named = understood.named
-        if not named:
-            return replace(ranking, understood=understood)
         scores = ranking.scores.copy()
         scores[list(named)] = -np.inf
         highest = scores.max(initial=0)  # of the others, where there are any
@@ -252,7 +253,7 @@ class Retriever:
         fused = weighted({name: ranked.comparable for name, ranked in lists.items()}, weights)
         pooling = (model.pooling if model else PoolingWeights()) if pooled else UNPOOLED
         ranking = self._with_head(fused, pooling, Ranking(fused, lists, lost, evidence=evidence), query)
-        return self._diversified(self._reranked(fused, ranking, query, read), query) if pooled else ranking
+        return self._reranked(fused, ranking, query, read) if pooled else ranking
 
     def _reranked(self, fused: Scores, ranking: Ranking, query: Query, read: Read | None) -> Ranking:
         """Return the ranking with its first articles reranked.

@@ -86,10 +86,10 @@ class Reason:
 
 @graphql_type
 class Move:
-    """The move of an article by reranking."""
+    """The move of an article by reranking, and by what puts several sections first."""
 
     places: int = strawberry.field(description="Up, or down where negative.")
-    reasons: list[Reason] = strawberry.field(description="The features that did most of it, most first.")
+    reasons: list[Reason] = strawberry.field(description="The features that reranking went by most, most first.")
 
 
 @graphql_type

@@ -34,7 +34,8 @@ WAYS: Mapping[str, str] = {
     "pooled": "fused, and pooled over the tree",
     "shuffled": "fused, and pooled over groups of the same sizes drawn at random",
     "feedback": "pooled, and what is like the first answers moved up",
-    "served": "the search of the service: pooled, what is like the first answers moved up, and reranked where the recipe says so",
+    "served": "the search of the service: pooled, what is like the first answers moved up and, where the recipe says so, "
+    "reranked and with several sections among the first",
 }
 """Ways of ranking by a recipe."""
 _SEED = 7

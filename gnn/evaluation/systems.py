@@ -120,10 +120,11 @@ def _of_version(
     yield system("hierarchical", open=reranking, mode=Mode.HIERARCHICAL, about=down)
     yield system("hybrid-no-pooling", open=plain, mode=Mode.HYBRID, about=f"{fused}.", pooled=False)
     last = "" if recipe.rerank.rounds else ": the search of the service"
-    pooled = f"{fused} and pooled over the tree, what is like the first answers moved up{last}."
+    several = ", several sections among the first" if recipe.diversity else ""
+    pooled = f"{fused} and pooled over the tree, what is like the first answers moved up{several}{last}."
     yield system("hybrid", open=plain, mode=Mode.HYBRID, about=pooled)
     if recipe.rerank.rounds:
-        about = "As hybrid, the first thousand articles reranked: the search of the service."
+        about = f"As hybrid, the first thousand articles reranked{several}: the search of the service."
         yield system("reranked", open=reranking, mode=Mode.HYBRID, about=about)
 
 

@@ -58,7 +58,9 @@ def sampled(recipe: Recipe, negatives: int) -> Recipe:
 
 def gathering(index: TextIndex, model: VectorModel) -> Retriever:
     """Return a retriever that gathers candidates of the pooled ranking and leaves them in their order."""
-    return Retriever(index, replace(model, reranker=Reranker(no_trees(columns(tuned=model.tuned is not None)), 1.0)))
+    return Retriever(
+        index, replace(model, diversity=0.0, reranker=Reranker(no_trees(columns(tuned=model.tuned is not None)), 1.0))
+    )
 
 
 def asked_of(retriever: Retriever, question: Question, fold: int = 0) -> list[Example]:

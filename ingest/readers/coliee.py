@@ -23,7 +23,7 @@ from schema.records import Question, Read, Rejected
 FILE_PATTERN = "*"
 LONGEST_FILE = 8 << 20
 """Bytes of a file of questions; those of one year have some hundred thousand."""
-_NAMED = re.compile(rf"^\s*(?:\((?![ivxl\d]+\))[^()\n]{{1,300}}\)\s*)?Articles?\s+({NUMBER})", re.MULTILINE)
+_NAMED = re.compile(rf"^\s*(?:[(（][A-Z\"“][^()（）\n]{{0,300}}[)）]\s*)?Articles?\s+({NUMBER})", re.MULTILINE)
 """The article that a line begins with, its caption before it or not; a paragraph that begins with another article names none."""
 _PAIR_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 _DEVELOPMENT = ("R01", "R02")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from schema.settings import Settings
 from tests.support.disturbance import ROOT
 
 DOCKER = ROOT / "docker"
@@ -49,6 +50,10 @@ def test_all_services_are_there_and_tell_their_health(services: dict[str, Any]) 
             "neo4j": "service_healthy",
             "elasticsearch": "service_healthy",
         }
+
+
+def test_the_recipe_that_is_trained_is_the_default_of_the_settings(services: dict[str, Any]) -> None:
+    assert services["trainer"]["environment"]["LEXGRAPH_RECIPE"] == Settings.model_fields["recipe"].default
 
 
 def _host(port: "str | dict[str, Any]") -> str:

@@ -110,6 +110,9 @@ def test_a_recipe_whose_parts_do_not_fit_is_refused_by_file_and_part(tmp_path: P
     file.write_text('[encoder]\nname = "lsa+tuned"\n', "utf-8")
     with pytest.raises(BadSetting, match=r'odd\.toml: the encoder "tuned" needs the recipe of a bi-encoder'):
         load_recipe(str(file))
+    file.write_text('base = "graph-reranker"\ndiversity = 1.5\n', "utf-8")
+    with pytest.raises(BadSetting, match=r"odd\.toml: only a recipe of towers has several sections among its first answers"):
+        load_recipe(str(file))
 
 
 def test_recipes_of_models_of_before_say_yes_or_no_to_votes() -> None:

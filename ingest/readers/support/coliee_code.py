@@ -21,17 +21,18 @@ _HYPHEN = r"[-\u2010-\u2013]"
 NUMBER = rf"[0-9]{{1,4}}(?:{_HYPHEN}[0-9]{{1,4}})*"
 _HEADING = re.compile(rf"(?:^|(?<=\s))({'|'.join(_RANKS)})\s+([IVXLC]+\b|{NUMBER})(?=\s|$)")
 _ARTICLE = re.compile(rf"^Articles?\s+({NUMBER})(?:\s+(?:through|to)\s+(?:Article\s+)?({NUMBER}))?(?![\w.])[\s.:]*")
-_BEGINS = re.compile(r"\(\d|[A-Z\"“]|$")
+_BEGINS = re.compile(r"[(（]\d|[A-Z\[\"“‘]|$")
 """How an article goes on behind its number: with a paragraph, a sentence, or in the next line."""
 _CAPTION = re.compile(r"^[(（]([^()（）]{1,300})[)）]$")
-_CAPTION_OPENS = re.compile(r"^[(（][^()（）]{10,}$")
+_CAPTION_OPENS = re.compile(r"^[(（][^()（）]{4,}$")
+_LINES_OF_A_CAPTION = 4
 _TITLE = re.compile(r"^(?:The )?Civil Code\b", re.IGNORECASE)
 _LINES_TO_A_HEADING = 5
 """Lines, blank ones left out, among which the first heading of the code's text is."""
 _ITEM = re.compile(r"^[ivxl\d]+$")
-_MARKED = re.compile(r"^[(（][ivxl\d-]+[)）]")
+_MARKED = re.compile(r"^[(（](?:[ivxl\d-]+|[a-z])[)）]")
 """A paragraph or an item, which begins a line of its own."""
-_ENDS = tuple('.;:)）”"')
+_ENDS = re.compile(r"(?:[.;:)）\]”’\"]|\b[Dd]eleted)$")
 
 
 def is_code(text: str) -> bool:
@@ -59,55 +60,67 @@ def read_code(path: Path, lines: Sequence[str]) -> ActTree:
 
 
 def _numbered(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank with their numbers, from 1; a caption of two lines as one."""
-    held: tuple[int, str] | None = None
+    """Yield the lines that are not blank with their numbers, from 1; a caption of several lines as one."""
+    held: list[tuple[int, str]] = []
     for at, line in enumerate(lines, 1):
         if not line:
             continue
-        if held is not None:
-            begun, opened = held
-            held = None
-            if _CAPTION.match(together := f"{opened} {line}"):
-                yield begun, together
+        if held:
+            if _CAPTION.match(together := " ".join([*(begun for _, begun in held), line])):
+                yield held[0][0], together
+                held.clear()
                 continue
-            yield begun, opened
+            if len(held) < _LINES_OF_A_CAPTION - 1 and not re.search("[()（）]", line) and not _ARTICLE.match(line):
+                held.append((at, line))
+                continue
+            yield from held
+            held.clear()
         if _CAPTION_OPENS.match(line):
-            held = (at, line)
+            held.append((at, line))
         else:
             yield at, line
-    if held is not None:
-        yield held
+    yield from held
 
 
 def _goes_on(line: str) -> bool:
     """Whether a line of text ends in the middle of a sentence."""
-    return not (line.endswith(_ENDS) or _HEADING.match(line) or _CAPTION.match(line))
+    return not (_ENDS.search(line) or _HEADING.match(line) or _CAPTION.match(line))
 
 
-def _order(article: re.Match[str]) -> tuple[int, ...]:
-    return tuple(map(int, hyphened(article[1]).split("-")))
+def _order(number: str) -> tuple[int, ...]:
+    return tuple(map(int, hyphened(number).split("-")))
 
 
 def _beginnings(lines: Sequence[str]) -> frozenset[int]:
-    """Return the places of the lines that begin an article: the longest run of rising numbers, later lines before earlier ones.
+    """Return the places of the lines that begin an article: the longest run of rising numbers.
 
-    One line that begins with a number far ahead would else take all articles up to it for its text.
+    One line that begins with a number far ahead would else take all articles up to it for its text. Of lines that begin with
+    one number, those behind a caption or a heading go before those behind a sentence, and these before those in the midst of one.
     """
+    found: list[tuple[int, re.Match[str], int]] = []
+    surest: dict[str, int] = {}
+    for place, line in enumerate(lines):
+        if article := _ARTICLE.match(line):
+            before = lines[place - 1] if place else ""
+            amid = bool(before) and _goes_on(before)
+            sure = 0 if amid else 2 if _CAPTION.match(before) or _HEADING.match(before) else 1
+            if not amid or _BEGINS.match(line, article.end()):
+                found.append((place, article, sure))
+                surest[article[1]] = max(sure, surest.get(article[1], 0))
     lowest: list[tuple[int, ...]] = []  # by length, the lowest number that a run of that length ends with
     ends: list[int] = []  # by length, the place of that number
-    before: dict[int, int] = {}
-    for place, line in enumerate(lines):
-        article = _ARTICLE.match(line)
-        if not article or (place and _goes_on(lines[place - 1]) and not _BEGINS.match(line, article.end())):
+    earlier: dict[int, int] = {}
+    for place, article, sure in found:
+        if sure < surest[article[1]]:
             continue
-        length = bisect_left(lowest, _order(article))
-        lowest[length:] = [_order(article)] if length == len(lowest) else [_order(article), *lowest[length + 1 :]]
-        ends[length:] = [place] if length == len(ends) else [place, *ends[length + 1 :]]
-        if length:
-            before[place] = ends[length - 1]
+        length, last = bisect_left(lowest, _order(article[1])), _order(article[2] or article[1])
+        if length == len(lowest) or last < lowest[length]:
+            lowest[length : length + 1], ends[length : length + 1] = [last], [place]
+            if length:
+                earlier[place] = ends[length - 1]
     run = ends[-1:]
-    while run and run[-1] in before:
-        run.append(before[run[-1]])
+    while run and run[-1] in earlier:
+        run.append(earlier[run[-1]])
     return frozenset(run)
 
 
@@ -164,9 +177,11 @@ class _Code:
         self.before = line
 
     def _is_heading(self, line: str) -> bool:
-        """Whether a line is a heading; one behind an unfinished sentence that goes on in small letters cites one."""
-        mark = _HEADING.match(line)
-        return bool(mark) and (not _goes_on(self.before) or not self.lines or line[mark.end() :].strip()[:1].isupper())
+        """Whether a line is a heading; one in the midst of a sentence that reads on like it cites one."""
+        if not (mark := _HEADING.match(line)):
+            return False
+        title = line[mark.end() :].strip()
+        return not self.lines or not _goes_on(self.before) or not title or (title[0].isupper() and not title.endswith("."))
 
     def _article(self, at: int, line: str) -> None:
         article = _ARTICLE.match(line)
@@ -185,10 +200,16 @@ class _Code:
         if not text:
             return
         self.first = self.first if self.lines or self.number else at
-        if self.lines and _goes_on(self.lines[-1]) and not _MARKED.match(text) and not _CAPTION.match(text):
+        if self.lines and self._reads_on(text):
             self.lines[-1] += f" {text}"
         else:
             self.lines.append(text)
+
+    def _reads_on(self, text: str) -> bool:
+        last = self.lines[-1]
+        if _MARKED.match(text) or _CAPTION.match(text) or _CAPTION.match(last):
+            return False
+        return _goes_on(last) or (last.endswith((")", "）")) and text[0].islower())
 
     def _headings(self, line: str) -> None:
         """Headings sometimes stand two in a line, and are sometimes repeated before what goes on below them."""

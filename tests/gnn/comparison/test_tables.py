@@ -259,6 +259,22 @@ def test_each_seed_starts_from_the_model_of_its_own_seed(own_home: Path, tmp_pat
 
 
 @pytest.mark.slow
+def test_a_recipe_with_several_sections_first_is_measured_as_it_serves(own_home: Path, recipe: Recipe) -> None:
+    several = recipe.model_copy(update={"diversity": 5000.0})
+    query = "Combien pèse une baguette ?"
+    with open_graph(own_home) as graph:
+        trainer = Trainer(workspace_on(own_home, graph), tables.alone())
+        found, plain = (contenders.contender(trainer, one, "random") for one in (several, recipe))
+        for way in ("fused", "pooled", "feedback"):
+            np.testing.assert_array_equal(found.ways[way](query), plain.ways[way](query))
+        served, before = found.ways["served"](query), found.ways["feedback"](query)
+    assert "served" not in plain.ways
+    assert contenders.Entry("", several, "served").measured_way == "served"
+    assert contenders.Entry("", recipe, "served").measured_way == "feedback"
+    np.testing.assert_array_equal(np.sort(served), np.sort(before))
+    assert not np.array_equal(served, before)
+
+
 def test_a_graph_reranker_orders_the_candidates_of_the_search_anew(own_home: Path, recipe: Recipe, tmp_path: Path) -> None:
     text = (recipe.folder / "small.toml").read_text("utf-8")
     path = tmp_path / "reranking.toml"

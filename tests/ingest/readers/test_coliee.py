@@ -200,6 +200,50 @@ def test_an_article_far_ahead_that_a_line_begins_with_takes_none_of_those_betwee
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (  # cites itself, in the midst of a sentence and at the beginning of one
+            "(Cap A)\nArticle 1 A.\n(Cap B)\nArticle 2 (1) B holds in the case of\nArticle 2 (1) C.\nArticle 2 is B.\n"
+            "(Cap D)\nArticle 3 D.",
+            [("1", "A."), ("2", "(1) B holds in the case of Article 2 (1) C.\nArticle 2 is B."), ("3", "D.")],
+        ),
+        (  # a range, and what cites an article in it
+            "Articles 38 through 84 Deleted\nArticle 85 B under the\nformer\nArticle 70 (1).\nArticle 86 D.",
+            [("38 to 84", "Deleted"), ("85", "B under the former Article 70 (1)."), ("86", "D.")],
+        ),
+        (
+            "Article 91 Deleted\nArticle 92 deleted\nArticle 95 - 97 Deleted\nArticle 100 [Deleted]\nArticle 102 （1） X\n"
+            "Article 104 ‘A’ is.",
+            [
+                ("91", "Deleted"),
+                ("92", "deleted"),
+                ("95", "- 97 Deleted"),
+                ("100", "[Deleted]"),
+                ("102", "（1） X"),
+                ("104", "‘A’ is."),
+            ],
+        ),
+        (  # what goes on behind parentheses, and items by letters
+            "Article 1 A person (an agent)\nmay act:\n(a) by letter\n(b) otherwise.\n(Three\nlines of a\ncaption)\nArticle 2 B.",
+            [("1", "A person (an agent) may act:\n(a) by letter\n(b) otherwise."), ("2", "B.")],
+        ),
+    ],
+)
+def test_articles_and_what_only_looks_like_one(text: str, expected: list[tuple[str, str]], tmp_path: Path) -> None:
+    tree = code(tmp_path, f"Part I General\n{text}\n")
+    assert [(a.number, a.text) for a in tree.articles] == expected
+    assert not tree.rejected
+
+
+def test_a_bare_heading_behind_a_deleted_article_is_one_and_one_in_a_sentence_is_none(tmp_path: Path) -> None:
+    tree = code(
+        tmp_path, "Chapter 1 A\nArticle 1 Deleted\nChapter 2\nArticle 2 The provisions of\nChapter 1 Apply here.\nArticle 3 C.\n"
+    )
+    assert [s.heading for s in tree.sections] == ["Chapter 1 A", "Chapter 2"]
+    assert [(a.number, a.text) for a in tree.articles][1] == ("2", "The provisions of Chapter 1 Apply here.")
+
+
 FIRST_EDITION = """<?xml version="1.0" encoding="utf-8"?>
 <dataset>\t
 <pair id="H18-1-1" label="Y">
@@ -217,6 +261,9 @@ A special provision can be made.
 Article 120
 (1) Who may rescind.
 (2) Article 5 applies.
+(a) Article 94 applies.
+(hereinafter the party) Article 95 applies.
+（Rights）Article 398-2 (1) Rights.
 </t1>
 <t2>Who was forced is free.</t2>
 </pair>
@@ -228,7 +275,7 @@ def test_the_first_editions_name_articles_behind_their_caption_or_by_number_alon
     (tmp_path / "riteval_H18.xml").write_text(FIRST_EDITION, "utf-8")
     assert [(q.id, q.relevant) for q in read(tmp_path / "riteval_H18.xml") if isinstance(q, Question)] == [
         ("coliee/H18-1-1", ("jp/civil-code/572", "jp/civil-code/398-2")),
-        ("coliee/H19-1-3", ("jp/civil-code/96", "jp/civil-code/120")),
+        ("coliee/H19-1-3", ("jp/civil-code/96", "jp/civil-code/120", "jp/civil-code/398-2")),
     ]
 
 

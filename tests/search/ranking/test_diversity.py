@@ -95,3 +95,9 @@ def test_pages_go_on_where_the_one_before_ended(plain: Retriever) -> None:
     whole = [hit.id for hit in retriever.search("le pain", first=6)]
     parts = [hit.id for offset in (0, 3) for hit in retriever.search("le pain", first=3, offset=offset)]
     assert parts == whole
+
+
+def test_what_stands_behind_an_article_that_is_named_keeps_its_order(plain: Retriever) -> None:
+    ranking = plain.rank("article L. 111-1 pain")
+    assert ranking.understood.named
+    np.testing.assert_array_equal(diverse(plain).rank("article L. 111-1 pain").scores, ranking.scores)
