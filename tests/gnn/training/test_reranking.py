@@ -13,7 +13,7 @@ from cypher.engines.ladybug import EmbeddedStore, open_graph
 from gnn.comparison.cross_fitted import cross_fitted_page, cross_fitted_tables
 from gnn.options import RerankOptions
 from gnn.recipe import Recipe
-from gnn.training.cross_fitting import FOLDS, cross_fitted, fold_of
+from gnn.training.cross_fitting import FOLDS, cross_fitted, fold_of, gathering
 from gnn.training.lambdamart import Example, fit_trees
 from gnn.training.train import train
 from gnn.versions.active import active_id, active_model
@@ -31,6 +31,7 @@ from search.retrieval import Retriever
 from search.text.index import TextIndex
 from search.vectors.model import VectorModel
 from tests.gnn.conftest import small_recipe
+from tests.search.test_degraded import model_of
 from tests.search.test_retrieval import random_model
 
 _QUERIES = ("pain farine", "le boulanger malade", "qui contrôle le moulin")
@@ -173,6 +174,14 @@ def test_a_version_without_a_reranker_or_with_one_of_other_features_serves_as_be
     model = served(home, index.corpus)
     assert model.reranker is None
     assert Retriever(index, model).search(_QUERIES[0])
+
+
+def test_candidates_are_gathered_before_several_sections_stand_first(index: TextIndex) -> None:
+    model = model_of(index)
+    plain, several = (gathering(index, replace(model, diversity=weight)).rank(_QUERIES[0]) for weight in (0.0, 5000.0))
+    assert several.reranked is not None
+    np.testing.assert_array_equal(several.scores, plain.scores)
+    assert (np.diff(several.scores[several.reranked.candidates.positions]) <= 0).all()
 
 
 def test_candidates_are_the_first_of_the_ranking_with_what_the_lists_say(index: TextIndex) -> None:
