@@ -4,7 +4,7 @@ The text may begin with lines that are its title; after them, one heading, capti
 ``Chapter …``, ``Section …``, ``Subsection …``, ``Division …``; a caption in parentheses on the line before an article;
 ``Article 398-2  (1) …`` with paragraphs and items on the lines after it. Questions come as XML (``riteval_*.xml``) or, in
 later years, as JSON; whether their articles entail them (``label``) is another task's, and is not read. The first editions have
-an article's caption on its own line, ``(Fraud or Duress)Article 96(1)…``, or its number alone, ``<article id="96"/>``.
+an article behind its caption in one line, ``(Fraud or Duress)Article 96(1)…``, or its number alone, ``<article id="96"/>``.
 """
 
 import re

@@ -29,7 +29,6 @@ _LINES_OF_A_CAPTION = 4
 _TITLE = re.compile(r"^(?:The )?Civil Code\b", re.IGNORECASE)
 _LINES_TO_A_HEADING = 5
 """Lines, blank ones left out, among which the first heading of the code's text is."""
-_ITEM = re.compile(r"^[ivxl\d]+$")
 _MARKED = re.compile(r"^[(（](?:[ivxl\d-]+|[a-z])[)）]")
 """A paragraph or an item, which begins a line of its own."""
 _ENDS = re.compile(r"(?:[.;:)）\]”’\"]|\b[Dd]eleted)$")
@@ -83,7 +82,7 @@ def _numbered(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _goes_on(line: str) -> bool:
-    """Whether a line of text ends in the middle of a sentence."""
+    """Return whether a line of text ends in the middle of a sentence."""
     return not (_ENDS.search(line) or _HEADING.match(line) or _CAPTION.match(line))
 
 
@@ -94,25 +93,12 @@ def _order(number: str) -> tuple[int, ...]:
 def _beginnings(lines: Sequence[str]) -> frozenset[int]:
     """Return the places of the lines that begin an article: the longest run of rising numbers.
 
-    One line that begins with a number far ahead would else take all articles up to it for its text. Of lines that begin with
-    one number, those behind a caption or a heading go before those behind a sentence, and these before those in the midst of one.
+    One line that begins with a number far ahead would else take all articles up to it for its text.
     """
-    found: list[tuple[int, re.Match[str], int]] = []
-    surest: dict[str, int] = {}
-    for place, line in enumerate(lines):
-        if article := _ARTICLE.match(line):
-            before = lines[place - 1] if place else ""
-            amid = bool(before) and _goes_on(before)
-            sure = 0 if amid else 2 if _CAPTION.match(before) or _HEADING.match(before) else 1
-            if not amid or _BEGINS.match(line, article.end()):
-                found.append((place, article, sure))
-                surest[article[1]] = max(sure, surest.get(article[1], 0))
     lowest: list[tuple[int, ...]] = []  # by length, the lowest number that a run of that length ends with
     ends: list[int] = []  # by length, the place of that number
     earlier: dict[int, int] = {}
-    for place, article, sure in found:
-        if sure < surest[article[1]]:
-            continue
+    for place, article in _likely(lines):
         length, last = bisect_left(lowest, _order(article[1])), _order(article[2] or article[1])
         if length == len(lowest) or last < lowest[length]:
             lowest[length : length + 1], ends[length : length + 1] = [last], [place]
@@ -122,6 +108,26 @@ def _beginnings(lines: Sequence[str]) -> frozenset[int]:
     while run and run[-1] in earlier:
         run.append(earlier[run[-1]])
     return frozenset(run)
+
+
+def _likely(lines: Sequence[str]) -> list[tuple[int, re.Match[str]]]:
+    """Return the places of the lines that may begin an article, in order.
+
+    Of those that begin with one number, lines behind a caption or a heading go before those behind a sentence, and these before
+    those in the midst of one.
+    """
+    found: list[tuple[int, re.Match[str], int]] = []
+    for place, line in enumerate(lines):
+        if article := _ARTICLE.match(line):
+            before = lines[place - 1] if place else ""
+            amid = bool(before) and _goes_on(before)
+            sure = 0 if amid else 2 if _CAPTION.match(before) or _HEADING.match(before) else 1
+            if not amid or _BEGINS.match(line, article.end()):
+                found.append((place, article, sure))
+    surest: dict[str, int] = {}
+    for _, article, sure in found:
+        surest[article[1]] = max(sure, surest.get(article[1], 0))
+    return [(place, article) for place, article, sure in found if sure == surest[article[1]]]
 
 
 class _Code:
@@ -168,7 +174,7 @@ class _Code:
         elif heading:
             self._close()
             self._headings(line)
-        elif caption and not _ITEM.match(caption[1]):
+        elif caption and not _MARKED.match(line):
             self._text(at, self._uncaptioned())
             self.caption = caption[1]
         else:
@@ -177,7 +183,7 @@ class _Code:
         self.before = line
 
     def _is_heading(self, line: str) -> bool:
-        """Whether a line is a heading; one in the midst of a sentence that reads on like it cites one."""
+        """Return whether a line is a heading; one in the midst of a sentence that reads on like it cites one."""
         if not (mark := _HEADING.match(line)):
             return False
         title = line[mark.end() :].strip()
