@@ -117,6 +117,14 @@ def graph_stage(quick: Quick = False, json_: Json = False) -> None:
 
 
 @app.command()
+def languages(quick: Quick = False, json_: Json = False) -> None:
+    """Ask the demo's home in English, in terms of the law and without them, beside the same questions in French."""
+    from bench.languages import measure
+
+    report(measure(quick=quick), as_json=json_)
+
+
+@app.command()
 def mutations(
     count: Annotated[int, typer.Option(min=1, help="Broken files for each reader.")] = 200,
     reader: Annotated[str | None, typer.Option(help="One reader alone.")] = None,

@@ -144,6 +144,7 @@ FROM_BELOW: dict[str, str] = {
     "The query seems to be in another language than the law that is loaded.": (
         "La question semble écrite dans une autre langue que le droit chargé."
     ),
+    "Searched in its terms: “{terms}”.": "Recherche dans les termes du droit : « {terms} ».",
     "{act} is not in this law.": "{act} n'est pas dans ce droit.",
     "No article {number} in {act}; nearest: {near}": "Pas d'article {number} dans {act} ; les plus proches : {near}",
     "No article {number} in {act}.": "Pas d'article {number} dans {act}.",

@@ -118,7 +118,9 @@ def train(home: Home, recipe: str | None) -> None:
             report = train_recipe(home.workspace(graph, chosen, check_lock), chosen, process)
     for id in report.trained:
         say(f"trained {id}")
-    done = "" if report.trained else " (its confidence was learnt)" if report.scoped else " (nothing changed)"
+    made = {"its confidence was learnt": report.scoped, "terms of the law were embedded": report.termed}
+    also = [said for said, now in made.items() if now]
+    done = "" if report.trained else f" ({', '.join(also) or 'nothing changed'})"
     say(f"active: {report.active}{done}")
 
 

@@ -1,6 +1,6 @@
 """Types of arrays, and what is done with rows of embeddings."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +8,8 @@ import numpy.typing as npt
 Matrix = npt.NDArray[np.float32]
 Scores = npt.NDArray[np.float32]
 Positions = npt.NDArray[np.intp]
+Encode = Callable[[Sequence[str]], Matrix]
+"""Texts to their embeddings, float32[texts, d]."""
 
 
 def unit(rows: Matrix) -> Matrix:

@@ -182,9 +182,13 @@ class Retriever:
         only = self.understanding.filter(filter)
         mask = self.corpus.passing(only)
         understood = self.understanding.understand(query, only, mask)
+        if model is not None and model.terms is not None:
+            understood = understood.in_terms(model.terms)
         encode = None if model is None else model.encode
         law = None if self.index.history is None else self.index.history.asked(only)
-        asked = Query(understood.words, only, mask, encode, nearest, law, understood.sentences)
+        # Embeddings know what the terms leave out.
+        embedded = f"{understood.words} {understood.translated}" if understood.translated else ""
+        asked = Query(understood.words, only, mask, encode, nearest, law, understood.sentences, embedded=embedded)
         ranking = self._ranked(asked, mode, pooled) if understood.words else self._nothing({})
         if understood.named:
             return self._with_named(ranking, understood)

@@ -18,6 +18,7 @@ QUICK = {
     "fine-tuning": ["--quick"],
     "graph-stage": ["--quick"],
     "history": ["--quick", "--sample", "20"],
+    "languages": ["--quick"],
     "ingest": ["--quick"],  # all of it is a command of the README
     "mutations": ["--count", "20"],
     "neo4j": ["--quick"],
@@ -25,7 +26,7 @@ QUICK = {
     "scope": ["--quick"],
 }
 """Those that take long get little to do here: what is shown is that they work."""
-OVER_THE_DEMO = ("api", "neo4j", "scope", "search", "serve")
+OVER_THE_DEMO = ("api", "languages", "neo4j", "scope", "search", "serve")
 """Those that need law, indexes and a model of the demo."""
 MEASUREMENTS = sorted(get_command(app).commands)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType]
 

@@ -174,6 +174,12 @@ def test_the_query_of_the_readme_is_answered(demo: str) -> None:
     assert len(answer["data"]["search"]["edges"]) == 3
 
 
+def test_a_question_in_english_finds_the_french_article(demo: str) -> None:
+    (command,) = (command for command in COMMANDS if "maternity" in command)
+    hits = json.loads(_run(f"{command} -k 3 --json".replace(".venv", sys.prefix)).stdout)
+    assert "fr/LEGITEXT000006072050/L1225-17" in [hit["id"] for hit in hits]
+
+
 def test_the_readme_names_every_verb_that_exists_and_no_other() -> None:
     verbs = set(get_command(lexgraph.app).commands)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType]
     named = set(re.findall(r"`?(?:lexgraph) ([a-z]+)\b", README))

@@ -204,6 +204,9 @@ class SearchConnection:
     query_language: str | None = strawberry.field(
         description="ISO 639-1 code of the language that the query is in, where that is clear and the law is in others."
     )
+    translated_query: str | None = strawberry.field(
+        description="The terms of the law that were searched in place of a query in another language, where the model has them."
+    )
     named: list[strawberry.ID] = strawberry.field(description="Identifiers of the articles that the query names: the first hits.")
     missing: list[MissingArticle] = strawberry.field(description="What the query names and the law does not have.")
     confidence: float | None = strawberry.field(
@@ -260,6 +263,7 @@ async def answer(
         degraded=list(hits.degraded),
         corrected_query=hits.understood.corrected,
         query_language=hits.understood.language,
+        translated_query=hits.understood.words if hits.understood.translated else None,
         named=[strawberry.ID(reading.snapshot.corpus.articles[position]) for position in hits.understood.named],
         missing=await _missing(reading, hits.understood),
         confidence=hits.confidence,

@@ -48,6 +48,11 @@ class JoinedEncoder:
         """Return float32[texts, d]: the parts' embeddings joined; d is the sum of theirs."""
         return joined([part.encode(texts) for part in self.parts], self.weights)
 
+    @property
+    def multilingual(self) -> MuseEncoder | None:
+        """The part that gives a word and its translation nearly the same embedding, where there is one."""
+        return next((part for part in self.parts if isinstance(part, MuseEncoder)), None)
+
     def save(self, folder: Path) -> None:
         """Write every part into a folder of its own."""
         folder.mkdir(parents=True, exist_ok=True)

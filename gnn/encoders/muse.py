@@ -199,6 +199,10 @@ class MuseEncoder:
         """Return float32[texts, d]: embeddings of articles, read to the limit."""
         return self._read(texts, self.limit)
 
+    def raw(self, texts: Sequence[str], threads: int = 1) -> Matrix:
+        """Return float32[texts, 512]: what the network gives queries of any of its languages, about no mean and along no axes."""
+        return self.network(places_of(self.pieces, texts, _QUERY_PIECES), threads=threads)
+
     def _read(self, texts: Sequence[str], limit: int) -> Matrix:
         return self.along_axes(self.network(places_of(self.pieces, texts, limit)))
 

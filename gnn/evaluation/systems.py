@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
+from gnn.encoders.joined import JoinedEncoder
 from gnn.recipe import Recipe
 from gnn.versions.active import served_model
 from gnn.versions.files import encoder_of, read_run
@@ -16,7 +17,7 @@ from schema.errors import NotReady
 from search.arrays import Matrix
 from search.modes import Mode
 from search.retrieval import Retriever
-from search.vectors.model import Encode, VectorModel
+from search.vectors.model import VectorModel
 
 
 class Encoder:
@@ -26,7 +27,7 @@ class Encoder:
         spared: seconds that reading queries again would have taken, in sum: part of the time of a search.
     """
 
-    def __init__(self, open: Callable[[], Encode]) -> None:
+    def __init__(self, open: Callable[[], JoinedEncoder]) -> None:
         self._open = cache(open)
         self._kept: dict[tuple[str, ...], tuple[Matrix, float]] = {}
         self.spared = 0.0
@@ -37,7 +38,7 @@ class Encoder:
         if key in self._kept:
             self.spared += self._kept[key][1]
         else:
-            encode = self._open()
+            encode = self._open().encode
             began = time.perf_counter()
             self._kept[key] = encode(texts), time.perf_counter() - began
         return self._kept[key][0]

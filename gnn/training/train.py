@@ -21,6 +21,7 @@ from gnn.training.fusion_tuning import POOLING, tune_weights, weights_of
 from gnn.training.lambdamart import Example, fit_trees
 from gnn.training.loop import Examples, dismiss, fit
 from gnn.training.scope import complete_scope
+from gnn.training.terms import complete_terms
 from gnn.versions.active import active_id, model_rows, register
 from gnn.versions.files import Card, NewVersion, choice_of, write_model
 from gnn.versions.identity import RecipeSplit, model_ids
@@ -47,12 +48,14 @@ class TrainingReport:
 
     Attributes:
         scoped: the confidence of the active version was learnt now.
+        termed: the terms that it is asked by in other languages were embedded now.
     """
 
     active: str
     trained: list[str]
     kept: list[str]
     scoped: bool = False
+    termed: bool = False
 
 
 def train(workspace: Workspace, recipe: Recipe, process: Process | None = None) -> TrainingReport:
@@ -77,15 +80,15 @@ def train(workspace: Workspace, recipe: Recipe, process: Process | None = None) 
     active = ids[RecipeSplit(recipe.name, recipe.splits[0])]
     trainer = Trainer(workspace, process)
     trained = [id for of, id in ids.items() if trainer.make(recipe.other(of.recipe), of.split, id)]
-    scoped = complete_scope(workspace, recipe, active)
+    scoped, termed = complete_scope(workspace, recipe, active), complete_terms(workspace, active)
     share_model(workspace.home, workspace.shelf, active)
     make_ready_in(workspace, active)
     stored = {row["id"] for row in model_rows(workspace.graph)}
-    if active_id(workspace.graph) != active or not stored.issuperset(ids.values()) or scoped:
+    if active_id(workspace.graph) != active or not stored.issuperset(ids.values()) or scoped or termed:
         workspace.check_lock()
         register(workspace.store, list(ids.values()), active)
     dismiss(process)
-    return TrainingReport(active, trained, [id for id in ids.values() if id not in trained], scoped)
+    return TrainingReport(active, trained, [id for id in ids.values() if id not in trained], scoped, termed)
 
 
 def train_serving_version(workspace: Workspace, recipe: Recipe) -> list[str]:
@@ -102,6 +105,7 @@ def train_serving_version(workspace: Workspace, recipe: Recipe) -> list[str]:
     for one, id in zip(recipes, ids, strict=True):
         trainer.make(one, split, id)
     complete_scope(workspace, recipe, ids[-1])
+    complete_terms(workspace, ids[-1])
     return ids
 
 

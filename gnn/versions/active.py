@@ -10,8 +10,9 @@ from cypher.graph import Graph, Row, Statements, Store
 from gnn.recipe import Recipe
 from gnn.versions.files import development_metrics, dimensions_of, load_model, read_card, read_run, recipe_of, trained_bound
 from gnn.versions.shared_folder import fetch_model
+from search.arrays import Encode
 from search.corpus.corpus import Corpus
-from search.vectors.model import Encode, VectorModel
+from search.vectors.model import VectorModel
 from search.vectors.neo4j import ServedVectors
 
 REPLACED = "replaced"

@@ -19,17 +19,19 @@ from gnn.model.trained import Choice, Epoch, Trained
 from gnn.model.wordings import wordings_file
 from gnn.recipe import Recipe
 from gnn.versions.shared_folder import SCOPE, model_folder
+from gnn.versions.terms import read_terms
 from runtime.atomic_folder import whole_folder
 from schema.errors import NotReady, StorageFull
-from search.arrays import Matrix, positions_in, realigned
+from search.arrays import Encode, Matrix, positions_in, realigned
 from search.corpus.corpus import Corpus, CorpusText
+from search.query.terms import Terms
 from search.ranking.candidates import columns
 from search.ranking.reranker import Reranker
 from search.ranking.scope import EVIDENCE, Scope
 from search.ranking.tree_pooling import PoolingWeights
 from search.ranking.trees import ARRAYS as TREE_ARRAYS
 from search.ranking.trees import Trees
-from search.vectors.model import Encode, QuestionMemory, TunedVectors, VectorModel
+from search.vectors.model import QuestionMemory, TunedVectors, VectorModel
 from search.vectors.neo4j import bound_of
 
 RERANKER = "reranker.npz"
@@ -216,9 +218,9 @@ def trained_bound(home: Path, id: str, scale: float) -> float:
     return bound_of(np.load(model_folder(home, id) / "bias.npy"), scale)
 
 
-def encoder_of(home: Path, id: str, threads: int = 2) -> Encode:
+def encoder_of(home: Path, id: str, threads: int = 2) -> JoinedEncoder:
     """Return a version's encoder of queries, before its query tower."""
-    return JoinedEncoder.load(model_folder(home, id) / "encoder", threads).encode
+    return JoinedEncoder.load(model_folder(home, id) / "encoder", threads)
 
 
 def need_folder(home: Path, id: str) -> Path:
@@ -237,7 +239,8 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encode: En
     """Return a model version over the positions of a corpus; embeddings are memory-mapped where they fit as they are.
 
     Args:
-        encode: `encoder_of` this version or of another with the same encoder; unless given, it is opened.
+        encode: by `encoder_of` this version or another with the same encoder; unless given, it is opened, and with it the terms
+            that a query in another language is asked by.
 
     Law that came after the training has its embeddings from `gnn.model.inductive`; until `lexgraph index` has made them, a
     new article keeps a bias of -inf: other lists find it.
@@ -251,9 +254,13 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encode: En
     arrays = _embeddings(folder, trained_on, corpus)
     tower = TowerWeights(*(np.load(folder / f"{n}.npy") for n in _TOWER)) if (folder / "w1.npy").exists() else None
     tuned = _tuned(folder, trained_on, corpus, threads)
+    terms: Terms | None = None
+    if encode is None:
+        encoder = encoder_of(home, id, threads)
+        encode, terms = encoder.encode, read_terms(home, id, encoder)
     return VectorModel(
         id=id,
-        encode=_encoding(encode or encoder_of(home, id, threads), tower),
+        encode=_encoding(encode, tower),
         articles=arrays["articles"],
         sections=arrays["sections"],
         acts=arrays["acts"],
@@ -268,6 +275,7 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encode: En
         tuned=tuned,
         sentences=card["recipe"].get("sentences", 0.0),
         diversity=card["recipe"].get("diversity", 0.0),
+        terms=terms,
     )
 
 

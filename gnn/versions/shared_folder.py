@@ -8,8 +8,9 @@ from runtime.atomic_folder import whole_folder
 from schema.errors import BadSetting, LexgraphError, MissingExtra, NotReady, StorageFull
 
 FOLDER = "models"
-SCOPE = "scope.json"
-"""The confidence of a version's answers: learnt after its training, and again from other questions."""
+SCOPE, TERMS = "scope.json", "terms.npz"
+"""The confidence of a version's answers, and the terms that it is asked by in other languages: both are made after its training,
+the former again from other questions."""
 _COMPLETE = "complete"
 """Written last: its presence says that the shelf holds all files of a version."""
 
@@ -36,8 +37,9 @@ def share_model(home: Path, shelf: str, id: str) -> None:
     try:
         folder = model_folder(home, id)
         if filesystem.exists(f"{place}/{_COMPLETE}"):
-            if (folder / SCOPE).exists():
-                filesystem.put_file(str(folder / SCOPE), f"{place}/{SCOPE}")
+            for name in (SCOPE, TERMS):
+                if (folder / name).exists():
+                    filesystem.put_file(str(folder / name), f"{place}/{name}")
             return
         filesystem.makedirs(place, exist_ok=True)
         for path in sorted(p for p in folder.rglob("*") if p.is_file() and not _of_other_law(folder, p)):

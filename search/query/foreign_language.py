@@ -1,12 +1,12 @@
 """The language of a query that is in none of the law's, told by its small words."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bm25s import stopwords
 
 _FEWEST = 2
-"""Different small words of a language that tell it."""
+"""Different small words of a language that tell it; or one, and as many other words that are strange to the law."""
 _WORD = re.compile(r"[^\W\d_]+")
 # Of "don't" the list has "don" and "t" as words of their own; the one is French, the other may be an elision.
 _ENGLISH = frozenset(word for word in stopwords.STOPWORDS_EN_PLUS if f"{word}'t" not in stopwords.STOPWORDS_EN_PLUS)
@@ -22,10 +22,14 @@ _SMALL_WORDS = {
 """By ISO 639-1 code; of two that are as likely the first is meant."""
 
 
-def foreign_language(query: str, languages: Sequence[str]) -> str | None:
+def foreign_language(query: str, languages: Sequence[str], is_strange: Callable[[str], bool] = lambda word: False) -> str | None:
     """Return the ISO 639-1 code of the language that a query is in; None where the law has it, or where that is not clear.
 
-    Clear is a language of which the query has two small words at least, and more than twice as many as of any of the law.
+    Clear is a language of which the query has two small words at least, and more than twice as many as of any of the law; or one
+    that is strange to the law and none of the law's, where half of the other words, two at least, are strange to it too.
+
+    Args:
+        is_strange: tells of a word, in lower case, whether the law does not have it, or has it by chance.
 
     >>> foreign_language("Can my employer read my emails?", ["fr"]), foreign_language("mon employeur lit mes emails", ["fr"])
     ('en', None)
@@ -34,7 +38,15 @@ def foreign_language(query: str, languages: Sequence[str]) -> str | None:
     counted = {code: len(words & small) for code, small in _SMALL_WORDS.items()}
     of_law = max((counted.pop(language, 0) for language in languages), default=0)
     most = max(counted, key=lambda code: counted[code], default=None)
-    return most if most is not None and counted[most] >= max(_FEWEST, 2 * of_law + 1) else None
+    if most is None:
+        return None
+    is_clear = counted[most] >= max(_FEWEST, 2 * of_law + 1)
+    if is_clear or of_law:
+        return most if is_clear else None
+    strange = {word for word in words if is_strange(word)}
+    others = words - _SMALL_WORDS[most]
+    is_told = strange & _SMALL_WORDS[most] and len(strange & others) >= max(_FEWEST, len(others) / 2)
+    return most if is_told else None
 
 
 def is_small_word(word: str, language: str | None) -> bool:

@@ -19,6 +19,7 @@ from search.query.everyday_words import in_law
 from search.query.foreign_language import foreign_language, is_small_word
 from search.query.sentences import sentences
 from search.query.spelling import Speller
+from search.query.terms import Terms
 from search.query.word_families import noun_of
 from search.text.analysis import query_tokens
 from search.text.index import TextIndex
@@ -63,6 +64,7 @@ class Understood:
         named: positions of the articles that it names, in its order.
         missing: what it names and the law lacks.
         language: ISO 639-1 code of the language that it is in, where that is clear and none of the law's.
+        translated: the words as they were asked, where ``words`` are terms of the law in their place; else "".
     """
 
     words: str
@@ -71,12 +73,19 @@ class Understood:
     missing: tuple[Missing, ...] = ()
     language: str | None = None
     sentences: tuple[str, ...] = ()
+    translated: str = ""
+
+    def in_terms(self, terms: Terms) -> "Understood":
+        """Return a query in another language in terms of the law; it stays as it is where none is near."""
+        said = terms.said(self.words, self.language) if self.language else ""
+        return replace(self, words=said, sentences=(), translated=self.words) if said else self
 
     def notes(self) -> list[str]:
         """Return what a person is told before the hits, a sentence each."""
         shown = [f"Showing results for “{self.corrected}”."] if self.corrected else []
         foreign = ["The query seems to be in another language than the law that is loaded."] if self.language else []
-        return [*shown, *foreign, *(missing.said for missing in self.missing)]
+        told = [f"Searched in its terms: “{self.words}”."] if self.translated else []
+        return [*shown, *foreign, *told, *(missing.said for missing in self.missing)]
 
 
 class Understanding:
@@ -171,7 +180,7 @@ class Understanding:
                 lacking.append(one)
             else:
                 named |= dict.fromkeys(p for p in found if mask is None or mask[p])
-        language = foreign_language(asked, self._languages)
+        language = foreign_language(asked, self._languages, self.speller.is_stray)
         text, corrected = self._words(query, cited, cited if lacking and not named else [], language)
         words = " ".join(text.split()).strip(_AROUND)
         if self._languages and not query_tokens(words, self._languages):

@@ -10,13 +10,14 @@ import numpy.typing as npt
 
 from schema.errors import BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
+from search.arrays import Encode
 from search.corpus.corpus import REMEMBERED_DAYS, Corpus, Mask
 from search.in_time.law_of_day import LawOfDay
 from search.ranking.fusion import kth_highest, standard_scores
 from search.ranking.hits import RankingList, Scores
 from search.text.analysis import query_tokens
 from search.text.index import TextIndex
-from search.vectors.model import Encode, VectorModel
+from search.vectors.model import VectorModel
 from search.vectors.quantised import CANDIDATES, QuantisedSearch
 
 TEXT, VECTORS = "text", "vectors"
@@ -37,6 +38,7 @@ class Query:
         law: that of another day, or of all; None where the present law is searched.
         parts: the sentences of the text, where it has several that say something.
         made: float32[d], the embedding, where it was made already.
+        embedded: what is embedded in place of the text; "": the text.
     """
 
     text: str
@@ -47,6 +49,7 @@ class Query:
     law: LawOfDay | None = None
     parts: tuple[str, ...] = ()
     made: npt.NDArray[np.float32] | None = None
+    embedded: str = ""
 
     @cached_property
     def sentences(self) -> tuple["Query", ...]:
@@ -60,7 +63,7 @@ class Query:
         if self.made is not None:
             return self.made
         assert self.encode is not None, "only the rankers of a model need it"
-        return self.encode([self.text])[0]
+        return self.encode([self.embedded or self.text])[0]
 
     def ranked(self, scores: Scores) -> RankingList:
         """Return the ranking list of scores, float32[n], with -inf where the filter leaves an article out."""

@@ -1,6 +1,6 @@
 """A model version as retrieval needs it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,13 +9,12 @@ from scipy import sparse
 
 from runtime.background_call import in_background
 from schema.filter import Filter
-from search.arrays import Matrix, Scores
+from search.arrays import Encode, Matrix, Scores
+from search.query.terms import Terms
 from search.ranking.reranker import Reranker
 from search.ranking.scope import Scope
 from search.ranking.tree_pooling import PoolingWeights
 
-Encode = Callable[[Sequence[str]], Matrix]
-"""Texts of queries to their embeddings, float32[queries, d]."""
 Nearest = Callable[[npt.NDArray[np.float32], Filter, int], Callable[[], tuple[npt.NDArray[np.intp], Scores]]]
 """``nearest(vector, filter, k)`` asks a server for up to k articles that pass the filter, those that score highest. What it
 gives is called for the answer: their positions, and their scores as the model gives them (float32: the scaled cosine with
@@ -100,6 +99,7 @@ class VectorModel:
         sentences: weight of what the sentences of a query find (`search.ranking.in_sentences`); 0: only the whole query is asked.
         diversity: what one of the first articles loses for each of its section before it (`search.ranking.diversity`).
         tuned: what the reranker reads beside the lists, where its recipe names a bi-encoder for it.
+        terms: words of the law, by which a query in another language is asked, where an encoder knows several.
     """
 
     id: str
@@ -119,3 +119,4 @@ class VectorModel:
     tuned: TunedVectors | None = None
     sentences: float = 0.0
     diversity: float = 0.0
+    terms: Terms | None = None

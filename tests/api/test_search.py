@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
@@ -14,6 +15,7 @@ from cypher.engines.ladybug import EmbeddedGraph
 from cypher.graph import Graph
 from schema.settings import Settings
 from search.corpus.corpus import Corpus
+from search.query.terms import Terms
 from search.ranking.scope import EVIDENCE, Scope
 from search.text.protocol import EmbeddedLexical
 from search.text.snippets import Snippet
@@ -258,7 +260,7 @@ def test_what_was_read_of_a_release_is_not_read_again_and_says_the_same(
 
 
 READ = """query($query: String!, $filter: SearchFilter) { search(query: $query, filter: $filter, first: 3) {
-    correctedQuery queryLanguage named missing { text message nearest { id } } confidence probablyOutside
+    correctedQuery queryLanguage translatedQuery named missing { text message nearest { id } } confidence probablyOutside
     edges { node { id } places { list rank } } } }"""
 
 
@@ -284,6 +286,20 @@ def test_a_page_says_how_sure_it_is(tiny_home: Path) -> None:
             page = ask(client, READ, query="la farine du pain")["search"]
             assert (page["confidence"], page["probablyOutside"]) == (0.5, outside)
             assert page["edges"], "the hits are shown all the same"
+
+
+def test_a_query_in_another_language_says_by_which_terms_it_was_searched(tiny_home: Path) -> None:
+    def model_with(graph: Graph, corpus: Corpus) -> VectorModel:
+        # Every word means the only term that there is.
+        terms = Terms({"farine": 9}, {}, np.ones((1, 2), np.float32), lambda texts: np.ones((len(texts), 2), np.float32))
+        return replace(word_model(graph, corpus), terms=terms)
+
+    with TestClient(make_app(Settings(home=tiny_home), model_with)) as client:
+        page = ask(client, READ, query="what is the flour of the bread?")["search"]
+        assert (page["queryLanguage"], page["translatedQuery"]) == ("en", "farine farine")
+        assert page["edges"][0]["places"][0]["list"] == "bm25"
+        page = ask(client, READ, query="la farine du pain")["search"]
+        assert (page["queryLanguage"], page["translatedQuery"]) == (None, None)
 
 
 def test_an_article_that_is_missing_comes_with_the_nearest(client: TestClient) -> None:

@@ -27,7 +27,7 @@ from gnn.workspace import Workspace
 from ingest.sources import ingest
 from schema.errors import BadSetting, MissingExtra
 from schema.records import Question
-from search.arrays import Matrix
+from search.arrays import Encode, Matrix
 from search.corpus.corpus import Corpus
 from search.corpus.read import read_corpus
 from search.modes import Mode
@@ -36,7 +36,7 @@ from search.ranking.candidates import FEATURES, OF_TUNED
 from search.ranking.reranker import Reranker
 from search.ranking.trees import no_trees
 from search.retrieval import Retriever
-from search.vectors.model import Encode, TunedVectors, VectorModel
+from search.vectors.model import TunedVectors, VectorModel
 from tests.gnn.fine_tuning.small_body import write_bi_encoder
 from tests.gnn.fine_tuning.test_tuned import working_on
 from tests.search.test_retrieval import random_model

@@ -11,6 +11,7 @@ from search.query import foreign_language as module
 from search.query.foreign_language import foreign_language
 from search.query.understanding import Understanding
 from search.questions import TITLE, WITH_DESCRIPTION, query_text
+from tests.search.test_retrieval import retriever_of
 
 SAID = "The query seems to be in another language than the law that is loaded."
 
@@ -44,6 +45,22 @@ def test_small_words_tell_the_language_of_a_query_over_french_law(query: str, la
     assert foreign_language(query.upper(), ["fr"]) == language
 
 
+@pytest.mark.parametrize(
+    ("query", "language"),
+    [
+        ("dismissal during sick leave", "en"),
+        ("dismissal during arrêt maladie", None),  # half of its words are the law's
+        ("during dismissal", None),
+        ("dismissal sick leave", None),
+        ("arrêt non maladie", None),  # a small word of Italian, which the law has
+        ("licenciement for le personnel strange odd", None),
+    ],
+)
+def test_one_small_word_tells_it_among_words_that_are_strange_to_the_law(query: str, language: str | None) -> None:
+    law = {"arrêt", "maladie", "non", "licenciement", "personnel"}
+    assert foreign_language(query, ["fr"], lambda word: word not in law) == language
+
+
 def test_a_language_that_the_law_has_is_not_foreign() -> None:
     query = "What is the minimum wage of the workers?"
     assert foreign_language(query, ["en"]) is None
@@ -66,4 +83,5 @@ def test_no_real_question_is_taken_for_one_in_another_language(real_home: Path) 
         questions = read_questions(graph, "service-public")
     assert len(questions) == 809
     queries = [query_text(question, fields) for question in questions for fields in (TITLE, WITH_DESCRIPTION)]
-    assert [query for query in queries if foreign_language(query, ["fr"])] == []
+    understanding = retriever_of(real_home, with_model=False).understanding
+    assert [query for query in queries if understanding.understand(query).language] == []
