@@ -1,7 +1,5 @@
 """Terms of the law, by which a version is asked in other languages: embedded after its training."""
 
-import numpy as np
-
 from gnn.versions.files import encoder_of
 from gnn.versions.shared_folder import TERMS, model_folder
 from gnn.versions.terms import write_terms
@@ -17,9 +15,9 @@ def complete_terms(workspace: Workspace, id: str) -> bool:
 
     Raises:
         GraphBusy: the lock has gone to another job.
-        StorageFull: the disk is full; the version serves as before.
+        StorageFull: the disk is full; the version is as it was.
     """
-    if (model_folder(workspace.home, id) / TERMS).exists():
+    if (model_folder(workspace.home, id) / TERMS).is_dir():
         return False
     encoder = encoder_of(workspace.home, id, workspace.threads).multilingual
     if encoder is None:
@@ -27,7 +25,7 @@ def complete_terms(workspace: Workspace, id: str) -> bool:
     languages = workspace.index.languages
     words = frequent_words(workspace.index.vocabulary.words, languages)
     pairs = pairs_of_words(workspace.text.headings, languages)
-    vectors = unit(encoder.raw([*words, *pairs], workspace.threads)).astype(np.float16)
+    vectors = unit(encoder.raw([*words, *pairs], workspace.threads))
     workspace.check_lock()
     write_terms(workspace.home, id, Terms(words, pairs, vectors, encoder.raw))
     return True

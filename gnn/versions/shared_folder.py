@@ -1,5 +1,6 @@
 """Model files under the home and, for several machines, on a shelf: a shared folder or an object store."""
 
+from contextlib import suppress
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,12 @@ from runtime.atomic_folder import whole_folder
 from schema.errors import BadSetting, LexgraphError, MissingExtra, NotReady, StorageFull
 
 FOLDER = "models"
-SCOPE, TERMS = "scope.json", "terms.npz"
-"""The confidence of a version's answers, and the terms that it is asked by in other languages: both are made after its training,
-the former again from other questions."""
+SCOPE = "scope.json"
+"""The confidence of a version's answers: learnt after its training, and again from other questions."""
+TERMS = "terms"
+"""The terms that a version is asked by in other languages: made after its training."""
+TERM_FILES = ("vectors.npy", "names.json")
+"""Written in this order: the last says that both are there."""
 _COMPLETE = "complete"
 """Written last: its presence says that the shelf holds all files of a version."""
 
@@ -37,9 +41,7 @@ def share_model(home: Path, shelf: str, id: str) -> None:
     try:
         folder = model_folder(home, id)
         if filesystem.exists(f"{place}/{_COMPLETE}"):
-            for name in (SCOPE, TERMS):
-                if (folder / name).exists():
-                    filesystem.put_file(str(folder / name), f"{place}/{name}")
+            _share_later(filesystem, place, folder)
             return
         filesystem.makedirs(place, exist_ok=True)
         for path in sorted(p for p in folder.rglob("*") if p.is_file() and not _of_other_law(folder, p)):
@@ -54,14 +56,18 @@ def share_model(home: Path, shelf: str, id: str) -> None:
 
 
 def fetch_model(home: Path, shelf: str, id: str) -> None:
-    """Bring a version from the shelf to this machine, whole or not at all, unless it has it.
+    """Bring a version from the shelf to this machine, whole or not at all, unless it has it; terms that it lacks are brought.
 
     Raises:
         NotReady: the shelf does not hold it.
         StorageFull: the disk is full.
     """
     folder = model_folder(home, id)
-    if not shelf or folder.is_dir():
+    if not shelf or (folder / TERMS).is_dir():
+        return
+    if folder.is_dir():
+        with suppress(LexgraphError, OSError):  # it serves without them
+            _fetch_terms(*_place_on(shelf, id), folder)
         return
     filesystem, place = _place_on(shelf, id)
     try:
@@ -81,6 +87,24 @@ def fetch_model(home: Path, shelf: str, id: str) -> None:
         if error.errno in (ENOSPC, EDQUOT):
             raise StorageFull(f"{folder}: {error.strerror}; no model version was touched") from None
         raise NotReady(f"model files at {shelf} cannot be read: {error}") from None
+
+
+def _share_later(filesystem: Any, place: str, folder: Path) -> None:
+    """Copy what is made after the training to a shelf that holds a version."""
+    if (folder / SCOPE).exists():
+        filesystem.put_file(str(folder / SCOPE), f"{place}/{SCOPE}")
+    if (folder / TERMS).is_dir() and not filesystem.exists(f"{place}/{TERMS}/{TERM_FILES[-1]}"):
+        filesystem.makedirs(f"{place}/{TERMS}", exist_ok=True)
+        for name in TERM_FILES:
+            filesystem.put_file(str(folder / TERMS / name), f"{place}/{TERMS}/{name}")
+
+
+def _fetch_terms(filesystem: Any, place: str, folder: Path) -> None:
+    """Bring the terms of a version that is here, whole or not at all, where the shelf has them."""
+    if filesystem.exists(f"{place}/{TERMS}/{TERM_FILES[-1]}"):
+        with whole_folder(folder / TERMS) as part:
+            for name in TERM_FILES:
+                filesystem.get_file(f"{place}/{TERMS}/{name}", str(part / name))
 
 
 def remove_shared(shelf: str, id: str) -> None:

@@ -25,7 +25,7 @@ _SMALL_LAW = 100_000
 """Words of a law up to which any that it has may be meant."""
 _CANDIDATES = 50
 _STRAY = 1e-5
-"""Share of the words of a law below which a word is there by a name or a quotation."""
+"""Share of the words of a law below which an English word is there by a name or a quotation."""
 # Spellings of one sound: what sounds alike is likelier to be meant than what looks alike.
 _SOUNDS = tuple(
     (re.compile(pattern), by)
@@ -107,11 +107,12 @@ class Speller:
 
     def is_foreign(self, word: str) -> bool:
         """Return whether a word is a small one of English where the law is in other languages and hardly ever has it."""
-        return "en" not in self._languages and word.lower() in _ENGLISH and self.is_stray(word)
+        plain = word.lower()
+        return "en" not in self._languages and plain in _ENGLISH and self._words.get(plain, 0) < _STRAY * self._total
 
-    def is_stray(self, word: str) -> bool:
-        """Return whether the law has a word, as it is written, hardly ever: by a name, a quotation, or never."""
-        return self._words.get(word.lower(), 0) < _STRAY * self._total
+    def is_strange(self, word: str) -> bool:
+        """Return whether the law never has a word as it is written, with or without its accents, or has it by a mistake."""
+        return self._words.get(self._folded.get(fold(word.lower()), ""), 0) < _SEEN
 
     def correction(self, word: str) -> str | None:
         """Return the word of the law that is most likely meant by one that it does not know; None where none is near.

@@ -4,6 +4,7 @@ Term-by-term query translation (Litschko et al., "Unsupervised Cross-Lingual Inf
 SIGIR 2018, section 2), by the embeddings of a sentence encoder that has learnt from translations, and of pairs of words too.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from search.arrays import Encode, unit
+from search.arrays import Encode, Matrix, unit
 from search.query.foreign_language import is_small_word
 from search.text.vocabulary import WORD
 
@@ -28,11 +29,18 @@ _NEAR = 0.6
 """Cosine from which a term is taken for what a word means."""
 _FREQUENT = 0.03
 """Gain in cosine of a term e times as frequent: of several that mean nearly the same, the law says one far more often."""
-_TOGETHER = 0.3
-"""Gain of a pair over two words that are as near ("parental leave": not what one leaves). These three were chosen on titles of
-development questions in English."""
-_MOST_ASKED = 100
+_TOGETHER = 0.2
+"""Gain of a pair over two words that are as near ("parental leave": not what one leaves)."""
+_SPELT_ALIKE = 0.15
+"""Loss in cosine of a term that is spelt as the word is: two languages often mean different things by it ("vacation"). These four
+were chosen on titles of development questions in English."""
+_MOST_ASKED = 50
 """Words of a query that are looked up."""
+_NUMERAL = re.compile(r"x{0,3}(?:ix|iv|v?i{0,3})|ier|bis|ter|quater")
+"""Words that number the parts of an act."""
+_ONE_TERM = re.compile(r"(?:[\s'\u2019-]|[^\W\d_](?=['\u2019]))+")
+"""Blanks, hyphens and elisions stand within a term; other signs end it."""
+_NUMBER = re.compile(r"\d+")
 _Near = tuple[str, float]
 """A term and its cosine."""
 
@@ -58,12 +66,15 @@ def _pairs(heading: str, languages: Sequence[str]) -> Iterator[str]:
     words = list(WORD.finditer(heading))
     saying = [place for place, word in enumerate(words) if _says_something(word.group(), languages)]
     for first, second in pairwise(saying):
-        if second - first <= _BETWEEN + 1:
+        between = (heading[one.end() : next_.start()] for one, next_ in pairwise(words[first : second + 1]))
+        if second - first <= _BETWEEN + 1 and all(map(_ONE_TERM.fullmatch, between)):
             yield " ".join(heading[words[first].start() : words[second].end()].split())
 
 
 def _says_something(word: str, languages: Sequence[str]) -> bool:
-    return len(word) >= _SHORTEST and not any(is_small_word(word, language) for language in languages)
+    if len(word) < _SHORTEST or _NUMERAL.fullmatch(word):
+        return False
+    return not any(is_small_word(word, language) for language in languages)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +84,13 @@ class Terms:
     Attributes:
         words: with how often each stands in the law.
         pairs: with how often each stands in its headings.
-        vectors: floating[words and pairs, d], unit length.
+        vectors: float32[words and pairs, d], unit length.
         embed: texts of any language to their embeddings, float32[texts, d], which are not of unit length yet.
     """
 
     words: Mapping[str, int]
     pairs: Mapping[str, int]
-    vectors: npt.NDArray[np.floating]
+    vectors: Matrix
     embed: Encode
 
     @cached_property
@@ -87,14 +98,18 @@ class Terms:
         return [*self.words, *self.pairs]
 
     @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self._names)}
+
+    @cached_property
     def _frequency(self) -> npt.NDArray[np.float32]:
         counts = np.array([*self.words.values(), *self.pairs.values()], np.float32)
         return np.float32(_FREQUENT) * np.log(counts)
 
     def said(self, text: str, language: str) -> str:
-        """Return a text of another language in terms of the law, "" where none is near.
+        """Return a text of another language in terms of the law, its numbers behind them; "" where no term is near.
 
-        Two words that follow each other, small ones left out, are one term where that is nearer than the terms of both.
+        Two words that follow each other, small ones left out, are one term where that is about as near as the terms of both.
 
         Args:
             language: ISO 639-1 code, by which its small words are known.
@@ -102,24 +117,29 @@ class Terms:
         asked = [word for word in WORD.findall(text.lower()) if _says_something(word, [language])][:_MOST_ASKED]
         if not asked or not self.words:
             return ""
-        words, pairs = self._nearest(asked)
-        return " ".join(term for term in _divided(words, pairs) if term)
+        terms = [term for term in _divided(*self._nearest(asked)) if term]
+        return " ".join([*terms, *_NUMBER.findall(text)]) if terms else ""
 
     def _nearest(self, asked: Sequence[str]) -> tuple[list[_Near], list[_Near]]:
-        """Return the terms of words, and of each with the next; a word that none is near to has ""."""
+        """Return the terms of words, and of each with the next; "" where none is near."""
         together = [" ".join(two) for two in pairwise(asked)]
-        cosines = unit(self.embed([*asked, *together])) @ np.asarray(self.vectors, np.float32).T
-        likely = cosines + self._frequency
-        n, m = len(asked), len(self.words)
-        meant = np.argmax(likely[:n, :m], axis=1).tolist()
-        words = [
-            (self._names[term] if row[term] >= _NEAR else "", float(row.max()))
-            for row, term in zip(cosines[:n, :m], meant, strict=True)
-        ]
-        if not self.pairs:
-            return words, []
-        said = (np.argmax(likely[n:, m:], axis=1) + m).tolist()
-        return words, [(self._names[term], float(row[term])) for row, term in zip(cosines[n:], said, strict=True)]
+        texts = list(dict.fromkeys([*asked, *together]))
+        cosines = unit(self.embed(texts)) @ self.vectors.T
+        for row, text in zip(cosines, texts, strict=True):
+            if text in self._place:
+                row[self._place[text]] -= _SPELT_ALIKE
+        of = dict(zip(texts, cosines, strict=True))
+        words, pairs = slice(len(self.words)), slice(len(self.words), None)
+        return [self._best(of[word], words) for word in asked], [self._best(of[two], pairs) for two in together]
+
+    def _best(self, cosines: npt.NDArray[np.float32], among: slice) -> _Near:
+        """Return the likeliest of some terms that are near."""
+        own = cosines[among]
+        likely = np.where(own >= _NEAR, own + self._frequency[among], np.float32(0))
+        if not likely.any():
+            return "", 0.0
+        best = int(np.argmax(likely))
+        return self._names[among][best], float(own[best])
 
 
 def _divided(words: Sequence[_Near], pairs: Sequence[_Near]) -> list[str]:
@@ -127,7 +147,7 @@ def _divided(words: Sequence[_Near], pairs: Sequence[_Near]) -> list[str]:
     best: list[tuple[float, list[str]]] = [(0.0, [])]
     for place, (term, cosine) in enumerate(words):
         chosen = (best[-1][0] + cosine, [*best[-1][1], term])
-        if place and pairs:
+        if place and pairs[place - 1][0]:
             pair, together = pairs[place - 1]
             as_pair = best[-2][0] + 2 * together + _TOGETHER
             chosen = max(chosen, (as_pair, [*best[-2][1], pair]), key=lambda division: division[0])

@@ -64,7 +64,7 @@ class Understood:
         named: positions of the articles that it names, in its order.
         missing: what it names and the law lacks.
         language: ISO 639-1 code of the language that it is in, where that is clear and none of the law's.
-        translated: the words as they were asked, where ``words`` are terms of the law in their place; else "".
+        translated: what was ranked by in its own language, where ``words`` are terms of the law in its place; else "".
     """
 
     words: str
@@ -76,9 +76,14 @@ class Understood:
     translated: str = ""
 
     def in_terms(self, terms: Terms) -> "Understood":
-        """Return a query in another language in terms of the law; it stays as it is where none is near."""
-        said = terms.said(self.words, self.language) if self.language else ""
-        return replace(self, words=said, sentences=(), translated=self.words) if said else self
+        """Return a query in another language in terms of the law.
+
+        It stays as it is where none is near, and where it names articles: of these it asks, by words such as "say" and "code".
+        """
+        if not self.language or self.named or self.missing:
+            return self
+        said = terms.said(self.words, self.language)
+        return replace(self, words=said, sentences=(), corrected=None, translated=self.words) if said else self
 
     def notes(self) -> list[str]:
         """Return what a person is told before the hits, a sentence each."""
@@ -180,7 +185,7 @@ class Understanding:
                 lacking.append(one)
             else:
                 named |= dict.fromkeys(p for p in found if mask is None or mask[p])
-        language = foreign_language(asked, self._languages, self.speller.is_stray)
+        language = foreign_language(asked, self._languages, self.speller.is_strange)
         text, corrected = self._words(query, cited, cited if lacking and not named else [], language)
         words = " ".join(text.split()).strip(_AROUND)
         if self._languages and not query_tokens(words, self._languages):

@@ -14,7 +14,7 @@ from gnn.encoders.joined import JoinedEncoder
 from gnn.training.terms import complete_terms
 from gnn.training.train import train
 from gnn.versions.files import load_model
-from gnn.versions.shared_folder import TERMS, fetch_model, model_folder, share_model
+from gnn.versions.shared_folder import TERM_FILES, TERMS, fetch_model, model_folder, share_model
 from gnn.workspace import Workspace
 from ingest.loading.questions import read_questions
 from schema.errors import StorageFull
@@ -50,7 +50,7 @@ def test_terms_are_embedded_once(trained: tuple[Workspace, str]) -> None:
     assert {"pain", "farine", "boulanger"} <= terms.words.keys()
     assert terms.vectors.shape == (len(terms.words) + len(terms.pairs), 5)
     place = list(terms.words).index("pain")
-    np.testing.assert_allclose(terms.vectors[place], small().raw(["pain"])[0], atol=1e-3)
+    np.testing.assert_allclose(terms.vectors[place], small().raw(["pain"])[0], atol=1e-6)
 
 
 def test_who_brings_the_encoder_reads_no_terms(trained: tuple[Workspace, str]) -> None:
@@ -59,15 +59,27 @@ def test_who_brings_the_encoder_reads_no_terms(trained: tuple[Workspace, str]) -
     assert load_model(workspace.home, id, workspace.corpus, encode=small().encode).terms is None
 
 
-def test_terms_come_to_a_shelf_that_has_the_version(trained: tuple[Workspace, str], tmp_path: Path) -> None:
+def test_terms_come_to_machines_that_have_the_version(trained: tuple[Workspace, str], tmp_path: Path) -> None:
     workspace, id = trained
     shelf = str(tmp_path / "shelf")
     share_model(workspace.home, shelf, id)
+    fetch_model(tmp_path / "earlier", shelf, id)
     complete_terms(workspace, id)
+    fetch_model(tmp_path / "earlier", shelf, id)
+    assert not (model_folder(tmp_path / "earlier", id) / TERMS).exists(), "the shelf has none yet"
     share_model(workspace.home, shelf, id)
-    fetch_model(tmp_path / "second", shelf, id)
-    here, there = (model_folder(home, id) / TERMS for home in (workspace.home, tmp_path / "second"))
-    assert here.read_bytes() == there.read_bytes()
+    for home in ("earlier", "later"):
+        fetch_model(tmp_path / home, shelf, id)
+        for name in TERM_FILES:
+            here, there = (model_folder(folder, id) / TERMS / name for folder in (workspace.home, tmp_path / home))
+            assert here.read_bytes() == there.read_bytes()
+
+
+def test_a_version_that_is_here_serves_without_a_shelf(trained: tuple[Workspace, str], tmp_path: Path) -> None:
+    workspace, id = trained
+    for shelf in (str(tmp_path / "none"), "nosuch://shelf"):
+        fetch_model(workspace.home, shelf, id)
+    assert load_model(workspace.home, id, workspace.corpus).terms is None
 
 
 def test_a_full_disk_leaves_the_version_as_it_was(trained: tuple[Workspace, str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +89,7 @@ def test_a_full_disk_leaves_the_version_as_it_was(trained: tuple[Workspace, str]
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(StorageFull, match=r"terms\.npz: No space left on device; the model version is as it was"):
+    with pytest.raises(StorageFull, match=r"terms: No space left on device; the model version is as it was"):
         complete_terms(workspace, id)
     monkeypatch.undo()
     assert load_model(workspace.home, id, workspace.corpus).terms is None

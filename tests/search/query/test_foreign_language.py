@@ -61,6 +61,38 @@ def test_one_small_word_tells_it_among_words_that_are_strange_to_the_law(query: 
     assert foreign_language(query, ["fr"], lambda word: word not in law) == language
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "burn-out divorce",
+        "turn over télétravail",
+        "check-in canicule",
+        "start-up freelance",
+        "coming out harcèlement",
+        "all inclusive crèche",
+        "per diem grève",
+        "stand by astreinte",
+        "salaire on call",
+    ],
+)
+def test_french_that_has_taken_over_a_word_stays_french(query: str) -> None:
+    assert foreign_language(query, ["fr"], lambda word: True) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "language"),
+    [
+        ("¿Cuánto dura la baja por maternidad?", "es"),
+        ("Cos'è il periodo di prova?", "it"),
+        ("Quanto posso receber?", "it"),
+        ("Wat is het minimumloon?", "nl"),
+        ("Quelle est la durée de la période ?", None),
+    ],
+)
+def test_small_words_that_the_law_shares_tell_nothing(query: str, language: str | None) -> None:
+    assert foreign_language(query, ["fr"]) == language
+
+
 def test_a_language_that_the_law_has_is_not_foreign() -> None:
     query = "What is the minimum wage of the workers?"
     assert foreign_language(query, ["en"]) is None

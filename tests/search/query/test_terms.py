@@ -11,7 +11,7 @@ from search.arrays import Matrix, unit
 from search.modes import Mode
 from search.query import terms as module
 from search.query.terms import Terms, frequent_words, pairs_of_words
-from search.query.understanding import Understood
+from search.query.understanding import Missing, Understood
 from search.retrieval import Retriever
 from tests.search.test_degraded import model_of
 
@@ -66,6 +66,20 @@ def test_small_words_between_two_are_left_out_and_those_of_its_own_language_alon
     assert _terms(WORDS, PAIRS).said("parental auf leave", "en") == "parental partir"
 
 
+def test_two_words_that_no_pair_is_near_to_stay_apart() -> None:
+    assert _terms({"loin": (10, [-1, 0, 0])}, {"congé parental": [0.9, 0.5, 0]}).said("parental leave", "en") == ""
+
+
+def test_a_term_that_is_spelt_alike_must_be_nearer() -> None:
+    alike = {"leave": (10, [1, 0, 0]), "congé": (10, [1, 0.3, 0])}
+    assert _terms(alike, {}).said("leave", "en") == "congé"
+    assert _terms({"leave": (10, [1, 0, 0]), "congé": (10, [1, 0.7, 0])}, {}).said("leave", "en") == "leave"
+
+
+def test_numbers_are_kept() -> None:
+    assert _terms(WORDS, PAIRS).said("leave for 17 long years, 3 times", "en") == "partir long 17 3"
+
+
 def test_a_word_that_no_term_is_near_to_is_left_out() -> None:
     assert _terms(WORDS, PAIRS).said("void long", "en") == "long"
     for text in ("void", "the", "", "1234"):
@@ -97,6 +111,9 @@ def test_pairs_of_words_are_those_of_several_headings() -> None:
         "fin",
     ]
     assert pairs_of_words(headings, ["fr"]) == {"congé de maternité": 2}
+    assert pairs_of_words(["Chapitre iii : Dispositions", "Guadeloupe, Guyane", "Section première"] * 2, ["fr"]) == {
+        "section première": 2
+    }
     assert pairs_of_words(["sick leave"] * 2, ["en"]) == {"sick leave": 2}
 
 
@@ -126,4 +143,7 @@ def test_a_query_in_the_language_of_the_law_stays_as_it_is() -> None:
     assert understood.in_terms(_terms(WORDS, PAIRS)) is understood
     foreign = replace(understood, language="en")
     assert foreign.in_terms(_terms(WORDS, PAIRS)) == Understood("partir", language="en", translated="leave")
-    assert replace(foreign, words="void").in_terms(_terms(WORDS, PAIRS)).words == "void"
+    missing = (Missing("article 9", "", (), ""),)
+    for other in (replace(foreign, words="void"), replace(foreign, named=(1,)), replace(foreign, missing=missing)):
+        assert other.in_terms(_terms(WORDS, PAIRS)) is other
+    assert replace(foreign, corrected="leave").in_terms(_terms(WORDS, PAIRS)).corrected is None
