@@ -7,11 +7,13 @@ import pytest
 
 from cypher.engines.ladybug import open_graph
 from ingest.loading.questions import read_questions
+from search.corpus.read import read_corpus
 from search.query import foreign_language as module
 from search.query.foreign_language import foreign_language
+from search.query.spelling import Speller
 from search.query.understanding import Understanding
 from search.questions import TITLE, WITH_DESCRIPTION, query_text
-from tests.search.test_retrieval import retriever_of
+from search.text.vocabulary import words_of
 
 SAID = "The query seems to be in another language than the law that is loaded."
 
@@ -113,7 +115,8 @@ def test_it_is_told_and_no_word_is_taken_for_a_misspelt_one(understanding: Under
 def test_no_real_question_is_taken_for_one_in_another_language(real_home: Path) -> None:
     with open_graph(real_home) as graph:
         questions = read_questions(graph, "service-public")
+        _, text = read_corpus(graph)
     assert len(questions) == 809
     queries = [query_text(question, fields) for question in questions for fields in (TITLE, WITH_DESCRIPTION)]
-    understanding = retriever_of(real_home, with_model=False).understanding
-    assert [query for query in queries if understanding.understand(query).language] == []
+    speller = Speller(words_of([*text.titles, *text.headings, *text.article_headings, *text.texts]), ["fr"])
+    assert [query for query in queries if foreign_language(query, ["fr"], speller.is_strange)] == []
