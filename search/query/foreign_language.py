@@ -35,7 +35,7 @@ _SMALL_WORDS = {
 
 
 def foreign_language(query: str, languages: Sequence[str], is_strange: Callable[[str], bool] = lambda word: False) -> str | None:
-    """Return the ISO 639-1 code of the language that a query is in; None where the law has it, or where that is not clear.
+    """Return the ISO 639-1 code of the language that a query is in; None where the law has it, or may, or it is not clear.
 
     Clear is a language of which the query has two small words at least that the law's languages do not share, and more than twice
     as many as of these alone; or one that is strange to the law and none of its languages', where half of the other words, two at
@@ -47,8 +47,10 @@ def foreign_language(query: str, languages: Sequence[str], is_strange: Callable[
     >>> foreign_language("Can my employer read my emails?", ["fr"]), foreign_language("mon employeur lit mes emails", ["fr"])
     ('en', None)
     """
+    if not _SMALL_WORDS.keys() >= set(languages):
+        return None  # the query may be in one whose small words are not known
     words = {word.lower() for word in _WORD.findall(query) if len(word) > 1}
-    of_law = words & frozenset().union(*(_SMALL_WORDS.get(language, frozenset[str]()) for language in languages))
+    of_law = words & frozenset[str]().union(*(_SMALL_WORDS[language] for language in languages))
     own = {code: (words & small) - of_law for code, small in _SMALL_WORDS.items() if code not in languages}
     most = max(own, key=lambda code: (len(own[code]), len(words & _SMALL_WORDS[code])), default=None)
     if most is None:

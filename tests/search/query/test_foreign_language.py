@@ -99,6 +99,8 @@ def test_a_language_that_the_law_has_is_not_foreign() -> None:
     query = "What is the minimum wage of the workers?"
     assert foreign_language(query, ["en"]) is None
     assert foreign_language(query, ["fr", "en"]) is None
+    assert foreign_language("Odwołanie do sądu na podstawie ustawy", ["pl"]) is None
+    assert foreign_language("Odwołanie do sądu na podstawie ustawy", ["fr"]) == "pt", "of languages that are not known"
     assert foreign_language("Quel est le salaire minimum des salariés ?", ["en"]) == "fr"
     assert foreign_language(query, ["en", "de", "es", "fr", "it", "nl", "pt"]) is None
 
