@@ -129,17 +129,17 @@ class Terms:
             if text in self._place:
                 row[self._place[text]] -= _SPELT_ALIKE
         of = dict(zip(texts, cosines, strict=True))
-        words, pairs = slice(len(self.words)), slice(len(self.words), None)
-        return [self._best(of[word], words) for word in asked], [self._best(of[two], pairs) for two in together]
+        n, every = len(self.words), len(self._names)
+        return [self._best(of[word], 0, n) for word in asked], [self._best(of[two], n, every) for two in together]
 
-    def _best(self, cosines: npt.NDArray[np.float32], among: slice) -> _Near:
-        """Return the likeliest of some terms that are near."""
-        own = cosines[among]
-        likely = np.where(own >= _NEAR, own + self._frequency[among], np.float32(0))
+    def _best(self, cosines: npt.NDArray[np.float32], first: int, end: int) -> _Near:
+        """Return the likeliest of the terms from ``first`` to ``end`` that are near."""
+        own = cosines[first:end]
+        likely = np.where(own >= _NEAR, own + self._frequency[first:end], np.float32(0))
         if not likely.any():
             return "", 0.0
         best = int(np.argmax(likely))
-        return self._names[among][best], float(own[best])
+        return self._names[first + best], float(own[best])
 
 
 def _divided(words: Sequence[_Near], pairs: Sequence[_Near]) -> list[str]:
