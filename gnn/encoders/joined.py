@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,19 @@ from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.static import StaticEncoder
 from gnn.encoders.tuned import TunedEncoder
 from search.arrays import Matrix, unit
+
+
+class QueryEncoder(Protocol):
+    """Makes embeddings of queries."""
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """Return float32[texts, d]."""
+        ...
+
+    def encode_in(self, text: str, parts: Sequence[str]) -> Matrix:
+        """Return float32[1 + parts, d]: embeddings of a query and of parts of it."""
+        ...
+
 
 Part = Lsa | StaticEncoder | MuseEncoder | OnnxEncoder | TunedEncoder
 _KINDS: Mapping[type[Part], str] = {
@@ -47,6 +61,18 @@ class JoinedEncoder:
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Return float32[texts, d]: the parts' embeddings joined; d is the sum of theirs."""
         return joined([part.encode(texts) for part in self.parts], self.weights)
+
+    def encode_in(self, text: str, parts: Sequence[str]) -> Matrix:
+        """Return float32[1 + parts, d]: embeddings of a text and of parts of it.
+
+        Networks read the parts where they stand in it, in one pass ("late chunking", Günther et al., 2024).
+        """
+        whole = [text, *parts]
+        read = (
+            part.encode_in(text, parts) if isinstance(part, MuseEncoder | OnnxEncoder) else part.encode(whole)
+            for part in self.parts
+        )
+        return joined(list(read), self.weights)
 
     @property
     def multilingual(self) -> MuseEncoder | None:

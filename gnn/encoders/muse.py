@@ -83,11 +83,16 @@ class MuseNetwork:
     end: int
     parameters: Mapping[str, Matrix]
 
+    @property
+    def dimensions(self) -> int:
+        """Return those of an embedding: 512."""
+        return self.parameters["d3"].shape[1]
+
     def __call__(
         self, texts: Sequence[Sequence[int]], *, threads: int = 1, advance: Callable[[int], None] = lambda done: None
     ) -> Matrix:
         """Return float32[texts, 512] of unit length, for texts as places of word pieces; those without any are zero."""
-        embedded = np.zeros((len(texts), self.parameters["d3"].shape[1]), np.float32)
+        embedded = np.zeros((len(texts), self.dimensions), np.float32)
         batches = list(_batches(texts, _SHARED))
         with ThreadPoolExecutor(threads) as pool:
             within = map if len(batches) == 1 else pool.map  # a query needs no other thread
@@ -97,15 +102,29 @@ class MuseNetwork:
                 advance(len(batch))
         return embedded
 
+    def of_spans(self, text: Sequence[int], spans: Sequence[slice]) -> Matrix:
+        """Return float32[spans, 512] of unit length: embeddings of spans of a text, each of a piece at least.
+
+        The convolutions read the text once: at its ends, a span knows what stands beside it.
+        """
+        placed, pieces = self._placed([text])
+        states = self._states(placed, pieces)[_GAP:-_GAP]
+        begin, inner, end = states[0], states[1:-1], states[-1]
+        sums = np.stack([begin + inner[span].sum(axis=0) + end for span in spans])
+        return self._of_sums(sums, np.array([len(inner[span]) + 2 for span in spans]))
+
     def _batch(self, texts: Sequence[Sequence[int]]) -> Matrix:
         """Return the embeddings of texts; what depends on a piece alone is computed once for all its places."""
-        used = np.unique(np.concatenate([*texts, [self.begin, self.end]]))
-        pieces = self._of_pieces(used)
-        place = {row: n for n, row in enumerate(used.tolist())}
-        begin, end = place[self.begin], place[self.end]
-        placed = [[begin, *(place[piece] for piece in text), end] for text in texts]
+        placed, pieces = self._placed(texts)
         parts = [self._texts([placed[n] for n in some], pieces) for some in _batches(placed, _AT_ONCE)]
         return np.concatenate(parts)
+
+    def _placed(self, texts: Sequence[Sequence[int]]) -> tuple[list[list[int]], _OfPieces]:
+        """Return texts between marks, as rows of the states of the pieces they have, and these."""
+        used = np.unique(np.concatenate([*texts, [self.begin, self.end]]))
+        place = {row: n for n, row in enumerate(used.tolist())}
+        begin, end = place[self.begin], place[self.end]
+        return [[begin, *(place[piece] for piece in text), end] for text in texts], self._of_pieces(used)
 
     def _of_pieces(self, rows: npt.NDArray[np.int64]) -> _OfPieces:
         """Return what the first layers make of pieces, wherever they stand."""
@@ -118,15 +137,22 @@ class MuseNetwork:
 
     def _texts(self, texts: Sequence[Sequence[int]], pieces: _OfPieces) -> Matrix:
         """Return the embeddings of texts that lie in one array, one after another, with gaps between them."""
+        lengths = np.array([len(text) for text in texts])
+        starts = np.cumsum(lengths + _GAP) - lengths
+        return self._of_sums(np.add.reduceat(self._states(texts, pieces), starts, axis=0), lengths)
+
+    def _states(self, texts: Sequence[Sequence[int]], pieces: _OfPieces) -> Matrix:
+        """Return the last states of the pieces of texts one after another, a gap of zeros before each and behind the last."""
         gap = [len(pieces.vectors) - 1] * _GAP
         rows = np.array([row for text in texts for row in (*gap, *text)] + gap)
         inside = rows < gap[0]
         branches = (self._branch(width, rows, pieces, inside) for width in BRANCHES)
         states = self._normed(np.concatenate([pieces.vectors[rows], *branches], axis=1), "norm_out")
         states[~inside] = 0
-        lengths = np.array([len(text) for text in texts])
-        starts = np.cumsum(lengths + _GAP) - lengths
-        sums = np.add.reduceat(states, starts, axis=0)
+        return states
+
+    def _of_sums(self, sums: Matrix, lengths: npt.NDArray[np.intp]) -> Matrix:
+        """Return float32[texts, 512]: embeddings, from the sums of the states of so many pieces."""
         means = (sums @ self.parameters["out"] + lengths[:, None] * self.parameters["out_bias"]) / np.sqrt(lengths)[:, None]
         return unit(self._deep(means.astype(np.float32)))
 
@@ -171,6 +197,14 @@ class MuseNetwork:
         return cls(np.load(folder / "table.npy", mmap_mode="r"), scale, low, begin, end, parameters)
 
 
+def span_of(part: Sequence[int], text: Sequence[int]) -> slice | None:
+    """Return where the word pieces of a part stand in a text one after another; None where they do not, or there are none."""
+    for start in range(len(text) - len(part) + 1 if part else 0):
+        if text[start : start + len(part)] == part:
+            return slice(start, start + len(part))
+    return None
+
+
 def places_of(pieces: Unigram, texts: Sequence[str], limit: int) -> list[list[int]]:
     """Return the places of the first word pieces of texts, at most so many of each."""
     return [pieces.of_text(text[: _LONGEST_PIECE * limit], limit) for text in texts]
@@ -194,6 +228,22 @@ class MuseEncoder:
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Return float32[texts, d]: embeddings of queries; zero for a text that has no word piece."""
         return self._read(texts, _QUERY_PIECES)
+
+    def encode_in(self, text: str, parts: Sequence[str]) -> Matrix:
+        """Return float32[1 + parts, d]: embeddings of a query and of parts of it.
+
+        One pass reads all whose word pieces stand in the query one after another, where they stand.
+        """
+        pieces, *of_parts = places_of(self.pieces, [text, *parts], _QUERY_PIECES)
+        spans = [span_of(part, pieces) for part in of_parts]
+        raw = np.zeros((1 + len(parts), self.network.dimensions), np.float32)
+        alone = [n for n, span in enumerate(spans) if span is None]
+        raw[[1 + n for n in alone]] = self.network([of_parts[n] for n in alone])
+        if pieces:
+            inside = [n for n, span in enumerate(spans) if span is not None]
+            read = [slice(0, len(pieces)), *(span for span in spans if span is not None)]
+            raw[[0, *(1 + n for n in inside)]] = self.network.of_spans(pieces, read)
+        return self.along_axes(raw)
 
     def encode_passages(self, texts: Sequence[str]) -> Matrix:
         """Return float32[texts, d]: embeddings of articles, read to the limit."""

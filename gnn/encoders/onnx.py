@@ -12,6 +12,8 @@ from schema.errors import MissingExtra
 from search.arrays import Matrix, unit
 
 MODEL_FILE, TOKENIZER_FILE, OPTIONS_FILE = "model.onnx", "tokenizer.json", "onnx.json"
+EMBEDDING, STATES = "embedding", "states"
+"""Outputs of a graph over texts: a vector of each, and the last state of each of its word pieces, where it gives them."""
 _BATCH = 32
 
 
@@ -30,6 +32,7 @@ class OnnxEncoder:
         self._limits: dict[str, int] = options["max_tokens"]
         self._pad = int(options["pad_id"])
         self._session = opened(folder / MODEL_FILE, threads)
+        self._gives_states = any(output.name == STATES for output in self._session.get_outputs())
         self._tokenizer = tokenizer_of(folder / TOKENIZER_FILE)
         mean = folder / "mean.npy"
         self.mean = np.load(mean) if mean.exists() else None
@@ -44,13 +47,37 @@ class OnnxEncoder:
         vectors = self.encode_raw(texts, "passage")
         return vectors if self.mean is None else unit(vectors - self.mean)
 
+    def encode_in(self, text: str, parts: Sequence[str]) -> Matrix:
+        """Return float32[1 + parts, d]: centred embeddings of a query and of parts of it.
+
+        One pass reads all that stand in the text word for word: a part is the mean of the states of its word pieces there.
+        """
+        if not self._gives_states:
+            return self.encode([text, *parts])
+        prefix = self._prefix["query"]
+        (pieces,) = self._pieces([text], "query")
+        tokens = np.array([pieces.ids])
+        whole, states = self._session.run([EMBEDDING, STATES], {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
+        begins, ends = np.array(pieces.offsets).T - len(prefix)
+        starts = [text.find(part) for part in parts]
+        inside = [(begins >= 0) & (begins < at + len(part)) & (ends > at) for at, part in zip(starts, parts, strict=True)]
+        alone = [n for n, at in enumerate(starts) if at < 0 or not inside[n].any()]
+        of_parts = np.empty((len(parts), whole.shape[1]), np.float32)
+        of_parts[alone] = self.encode_raw([parts[n] for n in alone], "query") if alone else of_parts[alone]
+        for n in set(range(len(parts))) - set(alone):
+            of_parts[n] = unit(states[0, inside[n]].mean(axis=0))
+        vectors = np.concatenate([whole, of_parts])
+        return vectors if self.mean is None else unit(vectors - self.mean)
+
     def encode_raw(self, texts: Sequence[str], kind: str, advance: Callable[[int], None] = lambda done: None) -> Matrix:
         """Return float32[texts, d]: embeddings before centring, of texts of one kind (query, passage)."""
+        ids = [encoding.ids for encoding in self._pieces(texts, kind)]
+        return embedded_in_batches(self._session, ids, self._pad, advance)
+
+    def _pieces(self, texts: Sequence[str], kind: str) -> list[Any]:
         limit = self._limits[kind]
         self._tokenizer.enable_truncation(limit)
-        encoded = self._tokenizer.encode_batch([self._prefix[kind] + text[: 24 * limit] for text in texts])
-        ids = [encoding.ids for encoding in encoded]
-        return embedded_in_batches(self._session, ids, self._pad, advance)
+        return self._tokenizer.encode_batch([self._prefix[kind] + text[: 24 * limit] for text in texts])
 
     def save(self, folder: Path) -> None:
         """Copy the encoder into a folder."""
@@ -108,7 +135,7 @@ def embedded_in_batches(session: Any, ids: Sequence[Sequence[int]], pad: int, ad
         mask = np.zeros_like(tokens)
         for row, i in enumerate(batch):
             mask[row, : len(ids[i])] = 1
-        out = np.asarray(session.run(None, {"input_ids": tokens, "attention_mask": mask})[0], np.float32)
+        out = np.asarray(session.run([EMBEDDING], {"input_ids": tokens, "attention_mask": mask})[0], np.float32)
         if vectors is None:
             vectors = np.empty((len(ids), out.shape[1]), np.float32)
         vectors[batch] = out

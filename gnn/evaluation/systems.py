@@ -29,18 +29,24 @@ class Encoder:
 
     def __init__(self, open: Callable[[], JoinedEncoder]) -> None:
         self._open = cache(open)
-        self._kept: dict[tuple[str, ...], tuple[Matrix, float]] = {}
+        self._kept: dict[tuple[str | tuple[str, ...], ...], tuple[Matrix, float]] = {}
         self.spared = 0.0
 
-    def __call__(self, texts: Sequence[str]) -> Matrix:
+    def encode(self, texts: Sequence[str]) -> Matrix:
         """Return float32[texts, d]: embeddings of queries."""
-        key = tuple(texts)
+        return self._once(tuple(texts), lambda encoder: encoder.encode(texts))
+
+    def encode_in(self, text: str, parts: Sequence[str]) -> Matrix:
+        """Return float32[1 + parts, d]: embeddings of a query and of parts of it."""
+        return self._once((text, tuple(parts)), lambda encoder: encoder.encode_in(text, parts))
+
+    def _once(self, key: tuple[str | tuple[str, ...], ...], read: Callable[[JoinedEncoder], Matrix]) -> Matrix:
         if key in self._kept:
             self.spared += self._kept[key][1]
         else:
-            encode = self._open().encode
+            encoder = self._open()
             began = time.perf_counter()
-            self._kept[key] = encode(texts), time.perf_counter() - began
+            self._kept[key] = read(encoder), time.perf_counter() - began
         return self._kept[key][0]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from gnn.encoders.onnx import MODEL_FILE, TOKENIZER_FILE
+from gnn.encoders.onnx import EMBEDDING, MODEL_FILE, TOKENIZER_FILE
 from gnn.encoders.onnx_export import export_graph, export_text_graph
 from gnn.encoders.tuned import ARTICLE_FILE, write_marks
 from gnn.fine_tuning.bi_encoder import BiEncoder
@@ -27,7 +27,7 @@ def export_bi_encoder(model: BiEncoder, folder: Path) -> None:
     if model.options.passages > 1 or model.options.passage_layers:
         example = torch.randn(2, min(2, model.options.passages), model.body.hidden)
         mask = torch.ones(example.shape[:2], dtype=torch.long)
-        axes = {"passages": {0: "articles", 1: "passages"}, "mask": {0: "articles", 1: "passages"}}
+        axes = {"passages": {0: "articles", 1: "passages"}, "mask": {0: "articles", 1: "passages"}, EMBEDDING: {0: "articles"}}
         export_graph(_Passages(model), {"passages": example, "mask": mask}, axes, folder / ARTICLE_FILE)
     model.body.tokenizer.no_padding()
     model.body.tokenizer.no_truncation()

@@ -101,7 +101,7 @@ def _led(inputs: "TowerInputs", process: Process, examples: Examples, progress: 
     """Return what a training gives that this process leads; what it held meanwhile is let go."""
     run = TowerRun(process.from_leader(inputs), process)
     development = examples.development
-    queries = torch.from_numpy(examples.features.of_queries([query_text(question) for question in development]))
+    queries = torch.from_numpy(examples.features.queries.encode([query_text(question) for question in development]))
     queries, relevant = queries.to(process.device), [positions_of(examples.corpus, question) for question in development]
     best = run.train(lambda model: run.measures(model, queries, relevant), progress)
     return run.result(examples.corpus, best)
@@ -147,7 +147,7 @@ class TowerInputs:
 
 def _inputs(recipe: Recipe, examples: Examples, start: State | None, threads: int) -> TowerInputs:
     features, training, edges = examples.features, examples.training, examples.edges
-    queries = features.of_queries([query_text(question) for question in training])
+    queries = features.queries.encode([query_text(question) for question in training])
     relevant = [positions_of(examples.corpus, question) for question in training]
     more = [queries] if recipe.document.question_nodes else []
     return TowerInputs(
@@ -157,7 +157,7 @@ def _inputs(recipe: Recipe, examples: Examples, start: State | None, threads: in
         np.concatenate([features.parents, features.sections, *more]),
         with_questions(edges, relevant) if recipe.document.question_nodes else edges,
         queries,
-        features.of_queries([question.text for question in training]),
+        features.queries.encode([question.text for question in training]),
         relevant,
         Places.of(examples.corpus) if recipe.curriculum.drawn else None,
         start,

@@ -260,7 +260,7 @@ class Trainer:
             examples = Examples(workspace.corpus, features, self._edges(first), questions, development)
             trained = fit(first, examples, threads=threads, process=process, progress=progress, chosen=chosen)
             memory = _question_memory(workspace.corpus, features, trained, questions)
-            return NewVersion("", first, features, trained, memory, weights, pooling).model(features.of_queries)
+            return NewVersion("", first, features, trained, memory, weights, pooling).model(features.queries)
 
         def vectors_of(questions: Sequence[Question], positions: Positions) -> TunedVectors:
             assert reader is not None
@@ -313,7 +313,7 @@ def _learnt_over(recipe: Recipe) -> Recipe:
 
 def _question_memory(corpus: Corpus, features: Features, trained: Trained, questions: Sequence[Question]) -> QuestionMemory:
     """Return training questions with their votes: each of n relevant articles gets 1 / √n."""
-    vectors: Matrix = features.of_queries([query_text(question) for question in questions])
+    vectors: Matrix = features.queries.encode([query_text(question) for question in questions])
     if trained.tower is not None:
         vectors = trained.tower(vectors)
     positions = [np.sort(positions_of(corpus, question)) for question in questions]

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from cypher.graph import Graph, Row, Statements, Store
+from gnn.encoders.joined import QueryEncoder
 from gnn.recipe import Recipe
 from gnn.versions.files import development_metrics, dimensions_of, load_model, read_card, read_run, recipe_of, trained_bound
 from gnn.versions.shared_folder import fetch_model
-from search.arrays import Encode
 from search.corpus.corpus import Corpus
 from search.vectors.model import VectorModel
 from search.vectors.neo4j import ServedVectors
@@ -97,14 +97,14 @@ def active_model(home: Path, graph: Graph, corpus: Corpus, threads: int = 2, she
 
 
 def served_model(
-    home: Path, graph: Graph, corpus: Corpus, id: str, threads: int = 2, encode: Encode | None = None
+    home: Path, graph: Graph, corpus: Corpus, id: str, threads: int = 2, encoder: QueryEncoder | None = None
 ) -> VectorModel:
     """Return a version that asks the server for its nearest articles where the server has its vectors.
 
     Args:
-        encode: as `load_model` takes it.
+        encoder: as `load_model` takes it.
     """
-    model = load_model(home, id, corpus, threads, encode)
+    model = load_model(home, id, corpus, threads, encoder)
     if graph.vectors is None or not graph.vectors.online(id):
         return model
     served = ServedVectors(graph.vectors, id, corpus, model.scale, trained_bound(home, id, model.scale))

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from gnn.encoders.features import Features
-from gnn.encoders.joined import JoinedEncoder, TowerWeights
+from gnn.encoders.joined import JoinedEncoder, QueryEncoder, TowerWeights
 from gnn.encoders.tuned import READ, READER, ReadVectors, TunedEncoder
 from gnn.model.document_tower_numpy import FOLDER as DOCUMENT
 from gnn.model.inductive import ARRAYS, FEATURES, law_folder
@@ -22,7 +22,7 @@ from gnn.versions.shared_folder import SCOPE, model_folder
 from gnn.versions.terms import read_terms
 from runtime.atomic_folder import whole_folder
 from schema.errors import NotReady, StorageFull
-from search.arrays import Encode, Matrix, positions_in, realigned
+from search.arrays import Encode, EncodeIn, Matrix, positions_in, realigned
 from search.corpus.corpus import Corpus, CorpusText
 from search.query.terms import Terms
 from search.ranking.candidates import columns
@@ -62,16 +62,18 @@ class NewVersion:
     reranker: Reranker | None = None
     read: ReadVectors | None = None
 
-    def model(self, encode: Encode | None = None) -> VectorModel:
+    def model(self, encoder: QueryEncoder | None = None) -> VectorModel:
         """Return what retrieval needs of it, as `load_model` does once it is written.
 
         Args:
-            encode: gives the features of queries; unless given, the encoder does.
+            encoder: gives the features of queries; unless given, that of the features does.
         """
         trained = self.trained
+        encode, encode_in = _encoding(encoder or self.features.encoder, trained.tower)
         return VectorModel(
             id=self.id,
-            encode=_encoding(encode or self.features.encoder.encode, trained.tower),
+            encode=encode,
+            encode_in=encode_in,
             articles=trained.articles,
             sections=trained.sections,
             acts=trained.acts,
@@ -235,11 +237,11 @@ def need_folder(home: Path, id: str) -> Path:
     return folder
 
 
-def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encode: Encode | None = None) -> VectorModel:
+def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encoder: QueryEncoder | None = None) -> VectorModel:
     """Return a model version over the positions of a corpus; embeddings are memory-mapped where they fit as they are.
 
     Args:
-        encode: by `encoder_of` this version or another with the same encoder; unless given, it is opened, and with it the terms
+        encoder: `encoder_of` this version or another with the same one; unless given, it is opened, and with it the terms
             that a query in another language is asked by.
 
     Law that came after the training has its embeddings from `gnn.model.inductive`; until `lexgraph index` has made them, a
@@ -255,12 +257,14 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encode: En
     tower = TowerWeights(*(np.load(folder / f"{n}.npy") for n in _TOWER)) if (folder / "w1.npy").exists() else None
     tuned = _tuned(folder, trained_on, corpus, threads)
     terms: Terms | None = None
-    if encode is None:
-        encoder = encoder_of(home, id, threads)
-        encode, terms = encoder.encode, read_terms(home, id, encoder)
+    if encoder is None:
+        encoder = own = encoder_of(home, id, threads)
+        terms = read_terms(home, id, own)
+    encode, encode_in = _encoding(encoder, tower)
     return VectorModel(
         id=id,
-        encode=_encoding(encode, tower),
+        encode=encode,
+        encode_in=encode_in,
         articles=arrays["articles"],
         sections=arrays["sections"],
         acts=arrays["acts"],
@@ -343,9 +347,11 @@ def _reranker(path: Path, of_candidates: tuple[str, ...]) -> Reranker | None:
         return Reranker(Trees(features, *(stored[name] for name in TREE_ARRAYS)), float(stored["share"]))
 
 
-def _encoding(encode: Encode, tower: TowerWeights | None) -> Encode:
-    """Return queries to embeddings: the encoder, then the query tower where one was trained."""
-    return encode if tower is None else lambda texts: tower(encode(texts))
+def _encoding(encoder: QueryEncoder, tower: TowerWeights | None) -> tuple[Encode, EncodeIn]:
+    """Return queries to embeddings, and one with parts of it: the encoder, then the query tower where one was trained."""
+    if tower is None:
+        return encoder.encode, encoder.encode_in
+    return lambda texts: tower(encoder.encode(texts)), lambda text, parts: tower(encoder.encode_in(text, parts))
 
 
 def _write_json(path: Path, value: object) -> None:

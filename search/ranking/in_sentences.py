@@ -1,7 +1,8 @@
-"""Queries of several sentences: a list says what the whole query finds, and what each of its sentences does.
+"""Queries of several sentences: lists by words say what the whole query finds, and what each of its sentences does.
 
-One long text ranks by what most of its words are about; an article that answers one sentence in full stands low. What asking each
-is worth was measured by cross-fitting (docs/sentences.md).
+One long text ranks by what most of its words are about; an article that answers one sentence in full stands low. Embeddings are
+searched by one vector, in which each sentence has its share (`search.ranking.rankers.Query.balanced`). What asking sentences is
+worth was measured by cross-fitting (docs/sentences.md).
 """
 
 from collections.abc import Callable

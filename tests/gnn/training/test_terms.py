@@ -56,7 +56,7 @@ def test_terms_are_embedded_once(trained: tuple[Workspace, str]) -> None:
 def test_who_brings_the_encoder_reads_no_terms(trained: tuple[Workspace, str]) -> None:
     workspace, id = trained
     complete_terms(workspace, id)
-    assert load_model(workspace.home, id, workspace.corpus, encode=small().encode).terms is None
+    assert load_model(workspace.home, id, workspace.corpus, encoder=JoinedEncoder((small(),))).terms is None
 
 
 def test_terms_come_to_machines_that_have_the_version(trained: tuple[Workspace, str], tmp_path: Path) -> None:

@@ -90,6 +90,36 @@ def test_an_article_that_the_filter_leaves_out_stays_out() -> None:
     assert np.flatnonzero(~np.isfinite(lists["bm25"].comparable)).tolist() == [1]
 
 
+def test_a_vector_search_is_asked_by_one_embedding_in_which_sentences_have_their_share() -> None:
+    embeddings = {"whole": [1, 0, 0], "first": [0, 1, 0], "second": [0, 0, 1], "unknown": [0, 0, 0]}
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        return np.array([embeddings[text] for text in texts], np.float32)
+
+    query = replace(WHOLE, encode=encode, parts=("first", "second"))
+    np.testing.assert_allclose(query.balanced(1.0), np.array([2, 2**0.5, 2**0.5]) / 8**0.5, rtol=1e-6)
+    np.testing.assert_allclose(query.balanced(0.5), np.array([4, 2**0.5, 2**0.5]) / 20**0.5, rtol=1e-6)
+    np.testing.assert_array_equal(query.vector, [1, 0, 0])
+    np.testing.assert_array_equal(replace(WHOLE, encode=encode).balanced(1.0), [1, 0, 0])
+    np.testing.assert_array_equal(replace(query, parts=("unknown", "unknown")).balanced(1.0), [1, 0, 0])
+
+
+def test_a_model_that_reads_sentences_where_they_stand_is_asked_once() -> None:
+    asked: list[tuple[str, Sequence[str]]] = []
+
+    def encode_in(text: str, parts: Sequence[str]) -> np.ndarray:
+        asked.append((text, parts))
+        return np.eye(3, dtype=np.float32)
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        raise AssertionError(texts)
+
+    query = replace(WHOLE, encode=encode, encode_in=encode_in, parts=("first", "second"))
+    np.testing.assert_allclose(query.balanced(1.0), np.array([2, 2**0.5, 2**0.5]) / 8**0.5, rtol=1e-6)
+    np.testing.assert_array_equal(query.vector, [1, 0, 0])
+    assert asked == [("whole", ("first", "second"))]
+
+
 def test_a_model_says_how_much_sentences_weigh(tiny_home: Path) -> None:
     index = retriever_of(tiny_home, with_model=False).index
     model = model_of(index)
