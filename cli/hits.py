@@ -11,7 +11,7 @@ from cli.language import localised, number_of
 from cli.workspace import Home
 from cypher.graph import Graph, Row
 from gnn.versions.active import active_model
-from schema.errors import BadQuery
+from schema.errors import BadQuery, NotReady
 from schema.filter import Filter
 from schema.publishers import article_url
 from schema.records import Act
@@ -55,8 +55,13 @@ def described_search(
     """Search, and return the hits as `described_hits` does, the names of what did not answer, and what is said of the query."""
     with home.graph() as graph:
         index = home.index(graph)
-        model = active_model(home.path, graph, index.corpus, home.settings.threads, home.settings.models)
         settings = home.settings
+        try:
+            model = active_model(home.path, graph, index.corpus, settings.threads, settings.models)
+        except NotReady:  # its files are lost
+            if mode is not Mode.BM25:
+                raise
+            model = None
         retriever = Retriever(index, model, max_query_characters=settings.max_query_characters, reranks=settings.rerank)
         hits = retriever.search(query, mode, filter=only, first=first, pooled=pooled)
         understood = hits.understood

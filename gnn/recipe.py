@@ -94,8 +94,8 @@ class Recipe(Options):
     sentences: float = Field(
         0.0,
         ge=0,
-        description="Weight of what the sentences of a query find each by itself, in the lists of words and embeddings, beside "
-        "what the whole query finds; 0: they are not asked.",
+        description="Weight of the sentences of a query beside the whole: of what they find by their words, and of the mean of "
+        "their embeddings in what is searched by; 0: they are not asked.",
     )
     diversity: float = Field(
         0.0,

@@ -17,6 +17,7 @@ def test_the_law_is_indexed_all_the_same_and_another_model_is_trained(tmp_path: 
     recipe = recipe_file(tmp_path, "small")
     run.do("train", "--recipe", recipe)
     before = run.do("search", "farine", "--json")
+    by_words = run.do("search", "farine", "--mode", "bm25", "--json")
     for folder in ("home/models", "home/index", "shelf"):
         shutil.rmtree(tmp_path / folder, ignore_errors=True)
 
@@ -24,6 +25,8 @@ def test_the_law_is_indexed_all_the_same_and_another_model_is_trained(tmp_path: 
         indexed = run("index")
         assert indexed.code == NotReady.exit_code
         assert ("is neither under" if shelved else "is missing: run `lexgraph train`") in indexed.err
+    assert run("search", "farine").code == NotReady.exit_code
+    assert run.do("search", "farine", "--mode", "bm25", "--json") == by_words
     run.do("train", "--recipe", recipe)
     assert run.do("index").strip() == "index: nothing changed"
     assert run.do("search", "farine", "--json") == before
