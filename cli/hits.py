@@ -56,17 +56,18 @@ def described_search(
     with home.graph() as graph:
         index = home.index(graph)
         settings = home.settings
+        lost: list[str] = []
         try:
             model = active_model(home.path, graph, index.corpus, settings.threads, settings.models)
-        except NotReady:  # its files are lost
+        except NotReady as error:
             if mode is not Mode.BM25:
                 raise
-            model = None
+            model, lost = None, [str(error)]
         retriever = Retriever(index, model, max_query_characters=settings.max_query_characters, reranks=settings.rerank)
         hits = retriever.search(query, mode, filter=only, first=first, pooled=pooled)
         understood = hits.understood
         described = described_hits(graph, retriever, hits, understood.words or query)
-        notes = [*([outside(retriever.index.vocabulary.acts)] if hits.probably_outside else []), *understood.notes()]
+        notes = [*lost, *([outside(retriever.index.vocabulary.acts)] if hits.probably_outside else []), *understood.notes()]
         notes += [] if hits or only.in_force_on is None else _outside_in_time(graph, only.in_force_on)
         return described, [LOST[name] for name in hits.degraded], notes
 

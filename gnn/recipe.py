@@ -27,6 +27,8 @@ from schema.errors import BadSetting
 FOLDER = Path(__file__).parent / "recipes"
 FORMAT = 6
 """Raised when the code, or a default, trains the same recipe to another model, so that models are trained anew."""
+SENTENCES_FORMAT = 2
+"""The same of recipes by which sentences are asked: trees and confidence are learnt from what they find."""
 TRANSFORMER_FORMAT = 4
 """The same of what is trained for hours and kept apart: transformers, and the questions that they first learn from."""
 VOTES = 16.0
@@ -252,6 +254,7 @@ class Recipe(Options):
         changes a default raises `FORMAT`.
         """
         options = self.model_dump_json(exclude={"compare", "splits", "description"}, exclude_defaults=True)
+        made_from = (*made_from, f"sentences {SENTENCES_FORMAT}") if self.sentences else made_from
         return hashlib.sha256("\n".join([str(FORMAT), options, *made_from]).encode()).hexdigest()[:12]
 
 

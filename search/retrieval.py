@@ -186,9 +186,10 @@ class Retriever:
         law = None if self.index.history is None else self.index.history.asked(only)
         # Embeddings know what the terms leave out.
         embedded = f"{understood.words} {understood.translated}" if understood.translated else ""
-        asked = Query(understood.words, only, mask, None if model is None else model.encode, nearest, law, embedded=embedded)
-        if model is not None and model.sentences and mode is Mode.HYBRID:
-            asked = replace(asked, parts=understood.sentences, encode_in=model.encode_in)
+        parts = understood.sentences if model is not None and model.sentences and mode is Mode.HYBRID else ()
+        asked = Query(
+            understood.words, only, mask, model and model.encode, nearest, law, parts, embedded, model and model.encode_in
+        )
         ranking = self._ranked(asked, mode, pooled) if understood.words else self._nothing({})
         if understood.named:
             return self._with_named(ranking, understood)

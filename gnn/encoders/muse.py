@@ -197,12 +197,20 @@ class MuseNetwork:
         return cls(np.load(folder / "table.npy", mmap_mode="r"), scale, low, begin, end, parameters)
 
 
-def span_of(part: Sequence[int], text: Sequence[int]) -> slice | None:
-    """Return where the word pieces of a part stand in a text one after another; None where they do not, or there are none."""
-    for start in range(len(text) - len(part) + 1 if part else 0):
-        if text[start : start + len(part)] == part:
-            return slice(start, start + len(part))
-    return None
+def spans_of(parts: Sequence[Sequence[int]], text: Sequence[int]) -> list[slice | None]:
+    """Return where the word pieces of parts stand in a text one after another; None of a part that does not, or has none.
+
+    Args:
+        parts: in the order in which they stand there.
+    """
+    spans: list[slice | None] = []
+    after = 0
+    for part in parts:
+        starts = range(after, len(text) - len(part) + 1 if part else 0)
+        start = next((start for start in starts if text[start : start + len(part)] == part), None)
+        spans.append(None if start is None else slice(start, start + len(part)))
+        after = after if start is None else start + len(part)
+    return spans
 
 
 def places_of(pieces: Unigram, texts: Sequence[str], limit: int) -> list[list[int]]:
@@ -235,10 +243,10 @@ class MuseEncoder:
         One pass reads all whose word pieces stand in the query one after another, where they stand.
         """
         pieces, *of_parts = places_of(self.pieces, [text, *parts], _QUERY_PIECES)
-        spans = [span_of(part, pieces) for part in of_parts]
+        spans = spans_of(of_parts, pieces)
         raw = np.zeros((1 + len(parts), self.network.dimensions), np.float32)
-        alone = [n for n, span in enumerate(spans) if span is None]
-        raw[[1 + n for n in alone]] = self.network([of_parts[n] for n in alone])
+        if alone := [n for n, span in enumerate(spans) if span is None]:
+            raw[[1 + n for n in alone]] = self.network([of_parts[n] for n in alone])
         if pieces:
             inside = [n for n, span in enumerate(spans) if span is not None]
             read = [slice(0, len(pieces)), *(span for span in spans if span is not None)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from schema.errors import MissingExtra
 from search.arrays import Matrix, unit
@@ -50,23 +51,22 @@ class OnnxEncoder:
     def encode_in(self, text: str, parts: Sequence[str]) -> Matrix:
         """Return float32[1 + parts, d]: centred embeddings of a query and of parts of it.
 
-        One pass reads all that stand in the text word for word: a part is the mean of the states of its word pieces there.
+        One pass reads all that stand in the text word for word, up to the limit: a part is the mean of the states of its word
+        pieces there. Others are read by themselves, as all are where the graph gives no states.
         """
         if not self._gives_states:
-            return self.encode([text, *parts])
-        prefix = self._prefix["query"]
+            return np.concatenate([self.encode([text]), self.encode(parts)])
         (pieces,) = self._pieces([text], "query")
         tokens = np.array([pieces.ids])
         whole, states = self._session.run([EMBEDDING, STATES], {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
-        begins, ends = np.array(pieces.offsets).T - len(prefix)
-        starts = [text.find(part) for part in parts]
-        inside = [(begins >= 0) & (begins < at + len(part)) & (ends > at) for at, part in zip(starts, parts, strict=True)]
-        alone = [n for n, at in enumerate(starts) if at < 0 or not inside[n].any()]
-        of_parts = np.empty((len(parts), whole.shape[1]), np.float32)
-        of_parts[alone] = self.encode_raw([parts[n] for n in alone], "query") if alone else of_parts[alone]
-        for n in set(range(len(parts))) - set(alone):
-            of_parts[n] = unit(states[0, inside[n]].mean(axis=0))
-        vectors = np.concatenate([whole, of_parts])
+        inside = _standing(np.array(pieces.offsets) - len(self._prefix["query"]), text, parts)
+        vectors = np.empty((1 + len(parts), whole.shape[1]), np.float32)
+        vectors[0] = whole[0]
+        for row, within in enumerate(inside, 1):
+            if within is not None:
+                vectors[row] = unit(states[0, within].mean(axis=0))
+        if alone := [n for n, within in enumerate(inside) if within is None]:
+            vectors[[1 + n for n in alone]] = self.encode_raw([parts[n] for n in alone], "query")
         return vectors if self.mean is None else unit(vectors - self.mean)
 
     def encode_raw(self, texts: Sequence[str], kind: str, advance: Callable[[int], None] = lambda done: None) -> Matrix:
@@ -86,6 +86,26 @@ class OnnxEncoder:
             shutil.copyfile(self.folder / name, folder / name)
         if self.mean is not None:
             np.save(folder / "mean.npy", self.mean)
+
+
+def _standing(offsets: npt.NDArray[np.int64], text: str, parts: Sequence[str]) -> list[npt.NDArray[np.bool_] | None]:
+    """Return which word pieces of a text each part has, bool[pieces]; None of a part that does not stand in what was read.
+
+    Args:
+        offsets: int[pieces, 2], the characters where each begins and ends; those of marks end before the first.
+        parts: in the order in which they stand there.
+    """
+    begins, ends = offsets.T
+    found: list[npt.NDArray[np.bool_] | None] = []
+    after = 0
+    for part in parts:
+        at = text.find(part, after)
+        if at < 0 or not part or ends.max(initial=0) < at + len(part):
+            found.append(None)
+        else:
+            after = at + len(part)
+            found.append((begins < after) & (ends > at))
+    return found
 
 
 def opened(file: Path, threads: int) -> Any:

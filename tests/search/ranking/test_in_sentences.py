@@ -127,8 +127,6 @@ def test_a_model_says_how_much_sentences_weigh(tiny_home: Path) -> None:
     without, with_sentences = (
         Retriever(index, replace(model, sentences=weight)).scores(query)[1]["bm25"].comparable for weight in (0.0, 1.0)
     )
-    evidence = [Retriever(index, replace(model, sentences=weight)).rank(query).evidence for weight in (0.0, 1.0)]
-    assert evidence[0] == pytest.approx(evidence[1]), "confidence was learnt from whole queries"
     alone = Retriever(index, replace(model, sentences=1.0)).scores(query.replace(".\n", " "))[1]["bm25"].comparable
     assert not np.allclose(without, with_sentences)
     np.testing.assert_allclose(alone, without, rtol=1e-6)
