@@ -23,10 +23,7 @@ def whole_folder(folder: Path) -> Generator[Path]:
     Raises:
         OSError: the disk is full, or refuses otherwise; nothing is left of it.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    sweep_parts(folder.parent)
-    part, lock = _own_part(folder)
-    try:
+    with part_folder(folder) as part:
         yield part
         try:
             os.replace(part, folder)
@@ -34,6 +31,16 @@ def whole_folder(folder: Path) -> Generator[Path]:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
             # Another process has made it meanwhile, from the same.
+
+
+@contextmanager
+def part_folder(folder: Path) -> Generator[Path]:
+    """Make a folder beside ``folder`` that lasts as long as the block, and that no other process sweeps away meanwhile."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    sweep_parts(folder.parent)
+    part, lock = _own_part(folder)
+    try:
+        yield part
     finally:
         shutil.rmtree(part, ignore_errors=True)
         if lock is not None:

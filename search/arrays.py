@@ -14,6 +14,14 @@ EncodeIn = Callable[[str, Sequence[str]], Matrix]
 """A text and parts of it to their embeddings, float32[1 + parts, d]; the parts may be read where they stand in the text."""
 
 
+def embedded_apart(encode: Encode, text: str, parts: Sequence[str]) -> Matrix:
+    """Return float32[1 + parts, d]: embeddings of a text and of parts of it, none of which knows what stands beside it.
+
+    The text is encoded by itself, as any query: what a quantised transformer gives a text hangs by the others of its batch.
+    """
+    return np.concatenate([encode([text]), encode(parts)])
+
+
 def unit(rows: Matrix) -> Matrix:
     """Return rows (or one vector) scaled to unit length; zeros stay zeros."""
     length = np.linalg.norm(rows, axis=-1, keepdims=True)

@@ -14,7 +14,7 @@ from gnn.encoders.muse import MuseEncoder
 from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.static import StaticEncoder
 from gnn.encoders.tuned import TunedEncoder
-from search.arrays import Matrix, unit
+from search.arrays import Matrix, embedded_apart, unit
 
 
 class QueryEncoder(Protocol):
@@ -96,7 +96,7 @@ def _in(encoder: Part, text: str, parts: Sequence[str]) -> Matrix:
     """Return float32[1 + parts, d]: embeddings of a text and of parts of it by one encoder."""
     if isinstance(encoder, MuseEncoder | OnnxEncoder):
         return encoder.encode_in(text, parts)
-    return np.concatenate([encoder.encode([text]), encoder.encode(parts)])
+    return embedded_apart(encoder.encode, text, parts)
 
 
 def joined(parts: Sequence[Matrix], weights: Sequence[float] = ()) -> Matrix:

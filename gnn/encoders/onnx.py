@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from schema.errors import MissingExtra
-from search.arrays import Matrix, unit
+from search.arrays import Matrix, embedded_apart, unit
 
 MODEL_FILE, TOKENIZER_FILE, OPTIONS_FILE = "model.onnx", "tokenizer.json", "onnx.json"
 EMBEDDING, STATES = "embedding", "states"
@@ -55,7 +55,7 @@ class OnnxEncoder:
         pieces there. Others are read by themselves, as all are where the graph gives no states.
         """
         if not self._gives_states:
-            return np.concatenate([self.encode([text]), self.encode(parts)])
+            return embedded_apart(self.encode, text, parts)
         (pieces,) = self._pieces([text], "query")
         tokens = np.array([pieces.ids])
         whole, states = self._session.run([EMBEDDING, STATES], {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})

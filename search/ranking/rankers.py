@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from schema.errors import BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
-from search.arrays import Encode, EncodeIn, Matrix, unit
+from search.arrays import Encode, EncodeIn, Matrix, embedded_apart, unit
 from search.corpus.corpus import REMEMBERED_DAYS, Corpus, Mask
 from search.in_time.law_of_day import LawOfDay
 from search.ranking.fusion import kth_highest, standard_scores
@@ -64,7 +64,7 @@ class Query:
         if not self.parts:
             return self.encode([text])
         if self.encode_in is None:
-            return np.concatenate([self.encode([text]), self.encode(self.parts)])
+            return embedded_apart(self.encode, text, self.parts)
         return self.encode_in(text, self.parts)
 
     @property
