@@ -133,7 +133,7 @@ def described_hits(graph: Graph, retriever: Retriever, hits: Sequence[Hit], quer
                 "marks": [list(mark) for mark in shown.marks],
                 "matched": list(shown.words),
                 "places": {name: {"rank": place.rank, "score": place.score} for name, place in hit.places.items()},
-                **({} if hit.move is None else {"moved": asdict(hit.move)}),
+                **({} if hit.move is None else {"moved": {"places": hit.move.places, "reasons": hit.move.reasons}}),
                 **{name: wording[name] for name in ("valid_from", "valid_to")},
                 **({} if stood is None else {"on": stood.day, "text_of_day": stood.state.value}),
             }

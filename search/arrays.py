@@ -12,6 +12,8 @@ Encode = Callable[[Sequence[str]], Matrix]
 """Texts to their embeddings, float32[texts, d]."""
 EncodeIn = Callable[[str, Sequence[str]], Matrix]
 """A text and parts of it to their embeddings, float32[1 + parts, d]; the parts may be read where they stand in the text."""
+BeginIn = Callable[[str, Sequence[str]], Callable[[], Matrix]]
+"""What `EncodeIn` gives, begun beside the caller, who calls the result for it."""
 
 
 def embedded_apart(encode: Encode, text: str, parts: Sequence[str]) -> Matrix:

@@ -188,7 +188,16 @@ class Retriever:
         embedded = f"{understood.words} {understood.translated}" if understood.translated else ""
         parts = understood.sentences if model is not None and model.sentences and mode is Mode.HYBRID else ()
         asked = Query(
-            understood.words, only, mask, model and model.encode, nearest, law, parts, embedded, model and model.encode_in
+            understood.words,
+            only,
+            mask,
+            model and model.encode,
+            nearest,
+            law,
+            parts,
+            embedded,
+            model and model.encode_in,
+            model and model.begin_in,
         )
         ranking = self._ranked(asked, mode, pooled) if understood.words else self._nothing({})
         if understood.named:
@@ -243,6 +252,7 @@ class Retriever:
         weights = LEXICAL_WEIGHTS if model is None else model.weights
         # A transformer reads the query while the lists are made: the reranker wants it last.
         read = self._tuned.read(query.text) if self._tuned is not None and pooled and query.law is None else None
+        query.begin()
         lists, lost = gather(self._rankers, query)
         if len(lost) == len({ranker.needs for ranker in self._rankers} - {""}):
             raise _none_answers(lost)

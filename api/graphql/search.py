@@ -24,6 +24,7 @@ from search.in_time.article_on_day import path_on_day
 from search.modes import Mode
 from search.query.understanding import Understood
 from search.ranking.hits import Hit
+from search.ranking.reranker import Move as HitMove
 from search.text.snippets import Snippet as Passage
 from search.text.snippets import snippet
 
@@ -89,7 +90,12 @@ class Move:
     """The move of an article by reranking, and by what puts several sections first."""
 
     places: int = strawberry.field(description="Up, or down where negative.")
-    reasons: list[Reason] = strawberry.field(description="The features that reranking went by most, most first.")
+    found: strawberry.Private[HitMove]
+
+    @graphql_field
+    def reasons(self) -> list[Reason]:
+        """The features that reranking went by most, most first."""
+        return [Reason(feature=feature, amount=amount) for feature, amount in self.found.reasons.items()]
 
 
 @graphql_type
@@ -281,10 +287,7 @@ async def _missing(reading: Reading, understood: Understood) -> list[MissingArti
 
 
 def _move(hit: Hit) -> Move | None:
-    if hit.move is None:
-        return None
-    reasons = [Reason(feature=feature, amount=amount) for feature, amount in hit.move.reasons.items()]
-    return Move(places=hit.move.places, reasons=reasons)
+    return None if hit.move is None else Move(places=hit.move.places, found=hit.move)
 
 
 def _places(hit: Hit | SimilarAct) -> list[Place]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +15,7 @@ from gnn.encoders.muse import MuseEncoder
 from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.static import StaticEncoder
 from gnn.encoders.tuned import TunedEncoder
+from runtime.background_call import in_background
 from search.arrays import Matrix, embedded_apart, unit
 
 
@@ -45,6 +47,8 @@ _OPEN: Mapping[str, Callable[[Path, int], Part]] = {
     "tuned": TunedEncoder,
 }
 """What opens a stored encoder, by its kind."""
+_BESIDE = (OnnxEncoder, TunedEncoder)
+"""Encoders that work outside of the interpreter."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +71,26 @@ class JoinedEncoder:
 
         Networks over words in their order read the parts where they stand in it ("late chunking", Günther et al., 2024).
         """
-        return joined([_in(encoder, text, parts) for encoder in self.parts], self.weights)
+        return self.begin_in(text, parts)()
+
+    def begin_in(self, text: str, parts: Sequence[str]) -> Callable[[], Matrix]:
+        """Begin what `encode_in` gives: transformers read beside the caller, the others when the result is called."""
+        begun = {
+            number: in_background("embedding", partial(_in, encoder, text, parts))
+            for number, encoder in enumerate(self.parts)
+            if isinstance(encoder, _BESIDE)
+        }
+
+        def embedded() -> Matrix:
+            others = {n: _in(encoder, text, parts) for n, encoder in enumerate(self.parts) if n not in begun}
+            return joined([begun[n]() if n in begun else others[n] for n in range(len(self.parts))], self.weights)
+
+        return embedded
+
+    @property
+    def works_beside(self) -> bool:
+        """True where a part reads while its caller goes on: not NumPy, which lets go of the interpreter for moments only."""
+        return any(isinstance(part, _BESIDE) for part in self.parts)
 
     @property
     def multilingual(self) -> MuseEncoder | None:
@@ -94,6 +117,8 @@ class JoinedEncoder:
 
 def _in(encoder: Part, text: str, parts: Sequence[str]) -> Matrix:
     """Return float32[1 + parts, d]: embeddings of a text and of parts of it by one encoder."""
+    if not parts:
+        return encoder.encode([text])
     if isinstance(encoder, MuseEncoder | OnnxEncoder):
         return encoder.encode_in(text, parts)
     return embedded_apart(encoder.encode, text, parts)

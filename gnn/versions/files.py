@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from gnn.versions.shared_folder import SCOPE, model_folder
 from gnn.versions.terms import read_terms
 from runtime.atomic_folder import whole_folder
 from schema.errors import NotReady, StorageFull
-from search.arrays import Encode, EncodeIn, Matrix, positions_in, realigned
+from search.arrays import BeginIn, Encode, EncodeIn, Matrix, positions_in, realigned
 from search.corpus.corpus import Corpus, CorpusText
 from search.query.terms import Terms
 from search.ranking.candidates import columns
@@ -69,11 +69,12 @@ class NewVersion:
             encoder: gives the features of queries; unless given, that of the features does.
         """
         trained = self.trained
-        encode, encode_in = _encoding(encoder or self.features.encoder, trained.tower)
+        encode, encode_in, begin_in = _encoding(encoder or self.features.encoder, trained.tower)
         return VectorModel(
             id=self.id,
             encode=encode,
             encode_in=encode_in,
+            begin_in=begin_in,
             articles=trained.articles,
             sections=trained.sections,
             acts=trained.acts,
@@ -260,11 +261,12 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encoder: Q
     if encoder is None:
         encoder = own = encoder_of(home, id, threads)
         terms = read_terms(home, id, own)
-    encode, encode_in = _encoding(encoder, tower)
+    encode, encode_in, begin_in = _encoding(encoder, tower)
     return VectorModel(
         id=id,
         encode=encode,
         encode_in=encode_in,
+        begin_in=begin_in,
         articles=arrays["articles"],
         sections=arrays["sections"],
         acts=arrays["acts"],
@@ -347,11 +349,22 @@ def _reranker(path: Path, of_candidates: tuple[str, ...]) -> Reranker | None:
         return Reranker(Trees(features, *(stored[name] for name in TREE_ARRAYS)), float(stored["share"]))
 
 
-def _encoding(encoder: QueryEncoder, tower: TowerWeights | None) -> tuple[Encode, EncodeIn]:
-    """Return queries to embeddings, and one with parts of it: the encoder, then the query tower where one was trained."""
+def _encoding(encoder: QueryEncoder, tower: TowerWeights | None) -> tuple[Encode, EncodeIn, BeginIn | None]:
+    """Return queries to embeddings, one with parts of it, and the beginning of that where it leaves the caller a processor.
+
+    The encoder goes first, then the query tower where one was trained.
+    """
+    begin = encoder.begin_in if isinstance(encoder, JoinedEncoder) and encoder.works_beside else None
     if tower is None:
-        return encoder.encode, encoder.encode_in
-    return lambda texts: tower(encoder.encode(texts)), lambda text, parts: tower(encoder.encode_in(text, parts))
+        return encoder.encode, encoder.encode_in, begin
+
+    def begun(text: str, parts: Sequence[str]) -> Callable[[], Matrix]:
+        assert begin is not None
+        waiting = begin(text, parts)
+        return lambda: tower(waiting())
+
+    encode, encode_in = (lambda texts: tower(encoder.encode(texts))), (lambda text, parts: tower(encoder.encode_in(text, parts)))
+    return encode, encode_in, None if begin is None else begun
 
 
 def _write_json(path: Path, value: object) -> None:

@@ -24,6 +24,8 @@ _SMALL_ENGLISH = ("and", "for", "in", "of", "on", "the", "to")
 _SMALL_WORDS = frozenset((*_SMALL_FRENCH, "pour", "sur", "un", "une", *_SMALL_ENGLISH))
 _LONGEST = 24
 """Words of a title that are looked for in a query."""
+_CODE = ("code", "c")
+"""What an abbreviated name of a code begins with."""
 _SHORTEST_BEGINNING = 2
 _USUAL = {
     "rgpd": "eu/32016R0679",
@@ -204,19 +206,25 @@ class ActNames:
     def _mention(self, words: Sequence[Word], at: int, text: str) -> tuple[Mention | None, int]:
         if words[at].folded in _SMALL_WORDS:
             return None, at + 1
-        for end in range(min(len(words), at + _LONGEST), at, -1):
+        furthest = min(len(words), at + _LONGEST) if words[at].folded in self._first_words else at
+        for end in range(furthest, at, -1):
             if words[end - 1].folded in _SMALL_WORDS:
                 continue
             key = tuple(word.folded for word in words[at:end] if word.folded not in _SMALL_WORDS)
             name = self._meant(key, text[words[at].start : words[end - 1].end])
             if name:
                 return Mention(name, words[at].start, words[end - 1].end), end
-        beginnings = self._beginning(words[at:], text)
+        beginnings = self._beginning(words[at:], text) if words[at].folded in _CODE else []
         if not beginnings:
             return None, at + 1
         length, name = beginnings[0]
         last = words[at + length - 1].end
         return Mention(name, words[at].start, last + (text[last : last + 1] == ".")), at + length
+
+    @cached_property
+    def _first_words(self) -> frozenset[str]:
+        """Words that a name of an act begins with: few words of a query are such."""
+        return frozenset(key[0] for key in self._by_words if key)
 
     def _meant(self, key: Words, written: str) -> str:
         """Return the act that words name, or all of them, "" for none; two letters name one only where they are capitals."""
@@ -227,7 +235,7 @@ class ActNames:
 
     def _beginning(self, words: Sequence[Word], text: str) -> list[tuple[int, str]]:
         """Return codes whose titles the words begin or abbreviate, with how many words do, best first."""
-        if not words or words[0].folded not in ("c", "code"):
+        if not words or words[0].folded not in _CODE:
             return []
         found: list[tuple[bool, int, bool, int, str]] = []
         for title, name in self._codes.items():

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Protocol
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from schema.errors import BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
-from search.arrays import Encode, EncodeIn, Matrix, embedded_apart, unit
+from search.arrays import BeginIn, Encode, EncodeIn, Matrix, embedded_apart, unit
 from search.corpus.corpus import REMEMBERED_DAYS, Corpus, Mask
 from search.in_time.law_of_day import LawOfDay
 from search.ranking.fusion import kth_highest, standard_scores
@@ -38,7 +38,7 @@ class Query:
         law: that of another day, or of all; None where the present law is searched.
         parts: the sentences of the text that are asked too, where it has several that say something.
         embedded: what is embedded in place of the text; "": the text.
-        encode_in: of the model, where it reads a text and its parts together.
+        encode_in: of the model, where it reads a text and its parts together; begin_in: where it can do so beside the caller.
     """
 
     text: str
@@ -50,15 +50,28 @@ class Query:
     parts: tuple[str, ...] = ()
     embedded: str = ""
     encode_in: EncodeIn | None = None
+    begin_in: BeginIn | None = None
 
     @property
     def sentences(self) -> tuple["Query", ...]:
         """The sentences as queries of their own."""
         return tuple(replace(self, text=part, parts=()) for part in self.parts)
 
+    def begin(self) -> None:
+        """Begin to embed the query, where that leaves the caller a processor."""
+        if self.begin_in is not None:
+            _ = self._begun
+
+    @cached_property
+    def _begun(self) -> Callable[[], Matrix]:
+        assert self.begin_in is not None
+        return self.begin_in(self.embedded or self.text, self.parts)
+
     @cached_property
     def _embeddings(self) -> Matrix:
-        """float32[1 + parts, d]: embeddings of the query and of its sentences, made when one is first needed."""
+        """float32[1 + parts, d]: embeddings of the query and of its sentences, made when one is first needed, or begun before."""
+        if self.begin_in is not None:
+            return self._begun()
         assert self.encode is not None, "only the rankers of a model need it"
         text = self.embedded or self.text
         if not self.parts:
@@ -201,16 +214,23 @@ class Vectors:
 
     def ask(self, query: Query) -> Callable[[], Lists]:
         """Rank by embeddings; a server begins at once. No list where the query has no embedding."""
-        model, vector, bias = self._model, query.balanced(self._model.sentences), self._bias
+        if self.quantised is not None:
+            return partial(self._compared, query, self.quantised)
+        model, vector = self._model, query.balanced(self._model.sentences)
         if not vector.any():  # the encoder knows none of the words: every article is as near as any other
             return dict
-        if self.quantised is None:
-            assert model.nearest is not None
-            answer = model.nearest(vector, query.filter, query.nearest)
-            return lambda: {"vector": query.ranked(self._in_time(query, vector, _spread(*answer(), len(bias))))}
+        assert model.nearest is not None
+        answer = model.nearest(vector, query.filter, query.nearest)
+        return lambda: {"vector": query.ranked(self._in_time(query, vector, _spread(*answer(), len(self._bias))))}
+
+    def _compared(self, query: Query, quantised: QuantisedSearch) -> Lists:
+        """Return the list of embeddings that this process has."""
+        vector = query.balanced(self._model.sentences)
+        if not vector.any():
+            return {}
         mask = query.mask if query.law is None or query.mask is None else query.mask & query.law.chosen.own
-        scores = self.quantised.scores(vector, model.scale, bias, mask)
-        return lambda: {"vector": query.ranked(self._in_time(query, vector, scores))}
+        scores = quantised.scores(vector, self._model.scale, self._bias, mask)
+        return {"vector": query.ranked(self._in_time(query, vector, scores))}
 
     def _in_time(self, query: Query, vector: npt.NDArray[np.float32], scores: Scores) -> Scores:
         """Return float32[n]: scores of articles in the wordings of the law that is searched, given those of the present ones."""

@@ -1,6 +1,9 @@
 """Reranking: the first articles of a ranking in the order of trees that learnt it from the training questions (LambdaMART)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
 
 import numpy as np
 import numpy.typing as npt
@@ -29,17 +32,44 @@ class Candidates:
         return Candidates(self.positions[:n], self.rows[:n])
 
 
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """What moved the articles of a page; found when one of them is first asked for, which takes a third of the reranking's time.
+
+    Attributes:
+        rows: float64[articles, features], of these alone: a page outlives the candidates of its query.
+    """
+
+    trees: Trees
+    rows: Rows
+
+    @cached_property
+    def of_each(self) -> Sequence[dict[str, float]]:
+        """The features that add most to the score of each article or take most from it, and how much, most first."""
+        return [self._most(added) for added in self.trees.contributions(self.rows)]
+
+    def _most(self, added: npt.NDArray[np.float64]) -> dict[str, float]:
+        most = np.argsort(-np.abs(added), kind="stable")[:_REASONS]
+        return {self.trees.features[column]: float(added[column]) for column in most if added[column]}
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """The move of an article by reranking.
 
     Attributes:
         places: up, or down where negative, for the sake of several sections among the first too (`search.ranking.diversity`).
-        reasons: the features that add most to its score or take most from it, and how much, most first.
+        of_page: why the articles of its page moved; number: its own among them, from 0.
     """
 
     places: int
-    reasons: dict[str, float]
+    of_page: Reasons
+    number: int
+
+    @property
+    def reasons(self) -> dict[str, float]:
+        """The features that add most to its score or take most from it, and how much, most first."""
+        return self.of_page.of_each[self.number]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +90,8 @@ class Reranked:
         """Return the move of each article of a page; None of one that was no candidate."""
         before = {position: place for place, position in enumerate(self.candidates.positions.tolist())}
         places = [before.get(position) for position in page.tolist()]
-        added = iter(self.trees.contributions(self.candidates.rows[[place for place in places if place is not None]]))
-        return [None if place is None else Move(place - int(self.after[place]), self._reasons(next(added))) for place in places]
-
-    def _reasons(self, added: npt.NDArray[np.float64]) -> dict[str, float]:
-        most = np.argsort(-np.abs(added), kind="stable")[:_REASONS]
-        return {self.trees.features[column]: float(added[column]) for column in most if added[column]}
+        reasons, number = Reasons(self.trees, self.candidates.rows[[place for place in places if place is not None]]), count()
+        return [None if place is None else Move(place - int(self.after[place]), reasons, next(number)) for place in places]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from runtime.background_call import in_background
 from schema.filter import Filter
-from search.arrays import Encode, EncodeIn, Matrix, Scores
+from search.arrays import BeginIn, Encode, EncodeIn, Matrix, Scores
 from search.query.terms import Terms
 from search.ranking.reranker import Reranker
 from search.ranking.scope import Scope
@@ -102,6 +102,7 @@ class VectorModel:
         tuned: what the reranker reads beside the lists, where its recipe names a bi-encoder for it.
         terms: words of the law, by which a query in another language is asked, where an encoder knows several.
         encode_in: a query and its sentences, read where they stand in it: not the embeddings that they have by themselves.
+        begin_in: the same, begun while words rank; None where the encoder would keep these from the processor.
     """
 
     id: str
@@ -123,3 +124,4 @@ class VectorModel:
     diversity: float = 0.0
     terms: Terms | None = None
     encode_in: EncodeIn | None = None
+    begin_in: BeginIn | None = None

@@ -144,6 +144,21 @@ def test_encoders_side_by_side_read_a_query_and_its_parts(law: tuple[Corpus, Cor
     np.testing.assert_allclose(together, expected, rtol=1e-5, atol=1e-7)
 
 
+@on_one_worker
+@pytest.mark.slow
+def test_a_transformer_reads_beside_its_caller_what_it_reads(exported: Path, law: tuple[Corpus, CorpusText]) -> None:
+    lsa, _ = fit_lsa(tokenised(*law)[0], ("fr",), EncoderOptions(dimensions=6))  # pyright: ignore[reportCallIssue]
+    transformer = OnnxEncoder(exported)
+    encoder = JoinedEncoder((lsa, transformer))
+    assert encoder.works_beside
+    assert not JoinedEncoder((lsa, small())).works_beside
+    text, parts = "le pain. le blé du pain", ["le pain", "le blé du pain"]
+    begun = encoder.begin_in(text, parts)
+    expected = np.concatenate([lsa.encode([text, *parts]), transformer.encode_in(text, parts)], axis=1) / 2**0.5
+    np.testing.assert_allclose(begun(), expected, rtol=1e-5, atol=1e-7)
+    np.testing.assert_array_equal(encoder.begin_in(text, ())(), encoder.encode([text]))
+
+
 def test_what_was_read_is_not_read_again() -> None:
     read: list[str] = []
 

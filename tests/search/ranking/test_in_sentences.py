@@ -9,10 +9,11 @@ import pytest
 
 from schema.errors import ServerUnavailable
 from schema.filter import Filter
+from search.modes import Mode
 from search.ranking.fusion import standard_scores
 from search.ranking.hits import RankingList
 from search.ranking.in_sentences import InSentences
-from search.ranking.rankers import TEXT, Lists, Query
+from search.ranking.rankers import TEXT, Lists, Query, Vectors, Words, gather
 from search.retrieval import Retriever
 from tests.search.test_degraded import model_of
 from tests.search.test_retrieval import retriever_of
@@ -120,6 +121,36 @@ def test_a_model_that_reads_sentences_where_they_stand_is_asked_once() -> None:
     np.testing.assert_allclose(query.balanced(1.0), np.array([2, 2**0.5, 2**0.5]) / 8**0.5, rtol=1e-6)
     np.testing.assert_array_equal(query.vector, [1, 0, 0])
     assert asked == [("whole", ("first", "second"))]
+
+
+def test_words_rank_while_the_query_is_embedded(tiny_home: Path) -> None:
+    index = retriever_of(tiny_home, with_model=False).index
+    model, order = model_of(index), list[str]()
+
+    def begin_in(text: str, parts: Sequence[str]) -> Callable[[], np.ndarray]:
+        order.append(f"{text}: {len(parts)} parts begun")
+
+        def embedded() -> np.ndarray:
+            order.append("waited for")
+            return model.encode([text, *parts])
+
+        return embedded
+
+    class Recorded(Words):
+        def _found(self, queries: Sequence[Query]) -> list[dict[str, np.ndarray]]:
+            order.append("words")
+            return super()._found(queries)
+
+    beside = replace(model, begin_in=begin_in)
+    query = replace(WHOLE, text="le pain", encode=model.encode, begin_in=begin_in)
+    query.begin()
+    lists, lost = gather([Recorded(index), Vectors(beside)], query)
+    assert order == ["le pain: 0 parts begun", "words", "waited for"]
+    assert not lost
+    np.testing.assert_array_equal(lists["vector"].scores, Vectors(model).ask(replace(query, begin_in=None))()["vector"].scores)
+    for mode in (Mode.HYBRID, Mode.VECTOR):
+        ranked = [Retriever(index, one).search("le pain du boulanger", mode) for one in (model, beside)]
+        assert [hit.id for hit in ranked[0]] == [hit.id for hit in ranked[1]]
 
 
 def test_a_model_says_how_much_sentences_weigh(tiny_home: Path) -> None:

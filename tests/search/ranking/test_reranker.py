@@ -1,5 +1,7 @@
 """Reranking: trees as arrays give what LightGBM gives, features are what the lists say, moves are told with their reasons."""
 
+from collections.abc import Callable
+
 import lightgbm
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from gnn.training.lambdamart import Example, as_arrays, fit_trees
 from schema.errors import LexgraphError
 from search.ranking.fusion import HEAD
 from search.ranking.reranker import WITHIN, Candidates, Reranker
-from search.ranking.trees import Trees, no_trees
+from search.ranking.trees import Rows, Trees, no_trees
 
 _NAMES = ("score before", "even", "noise")
 _SMALL = RerankOptions(rounds=20, leaves=15, least_in_leaf=5, feature_share=1, row_share=1, share=0.1)  # pyright: ignore[reportCallIssue]
@@ -63,6 +65,24 @@ def test_what_tells_the_relevant_comes_first_and_is_the_reason(trees: Trees) -> 
     assert next(iter(moves[0].reasons)) == "even"
     assert moves[0].reasons["even"] > 0 > moves[1].reasons["even"]
     assert moves[2] is None, "it was no candidate"
+
+
+def test_reasons_are_found_when_one_is_asked_for_and_once(trees: Trees, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def contributions(self: Trees, rows: Rows, find: Callable[[Trees, Rows], Rows] = Trees.contributions) -> Rows:
+        asked.append(len(rows))
+        return find(self, rows)
+
+    monkeypatch.setattr(Trees, "contributions", contributions)
+    scores = np.arange(60, 0, -1).astype(np.float32)
+    _, reranked = Reranker(trees, 0.0)(scores, examples()[3].candidates, np.zeros(40, bool))
+    first, second, none = reranked.moves(np.array([38, 1, 55]))
+    assert first is not None
+    assert second is not None
+    assert (none, asked) == (None, [])
+    assert first.reasons != second.reasons
+    assert asked == [2]
 
 
 def test_the_trees_choose_the_head_and_have_a_smaller_say_within_it_and_below(trees: Trees) -> None:
