@@ -36,6 +36,9 @@ def compare(  # noqa: PLR0913 (options)
     split: Annotated[str, typer.Option(help="Part of the questions: test, development or train.")] = "test",
     only: Annotated[str, typer.Option(help="Split of the questions, random or by-dossier; unless given, all.")] = "",
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of each recipe, each with a seed of its own.")] = 1,
+    once: Annotated[
+        str, typer.Option(metavar="RECIPE,...", help="Recipes that are trained with one seed, whatever --seeds says.")
+    ] = "",
     against: Annotated[str, typer.Option(help="Row that others are held against: first or above.")] = "first",
     encoder: Annotated[
         str, typer.Option(metavar="RECIPE", help="Recipe whose encoder all recipes, but bi-encoders, take in place of their own.")
@@ -61,18 +64,18 @@ def compare(  # noqa: PLR0913 (options)
     that learnt from the others, one training each; nothing of it is kept.
     """
     check_options(context)
+    trainings = Trainings(seeds, against, encoder, once_of(once, recipes))
     if cross_fitted:
         compare_cross_fitted(Home.of(context), recipes, questions, only, out, as_json=json_)
     elif coliee is None:
-        tables = compared(Home.of(context), recipes, questions, split, only, Trainings(seeds, against, encoder))
-        show_recipe_tables(tables, out, as_json=json_)
+        show_recipe_tables(compared(Home.of(context), recipes, questions, split, only, trainings), out, as_json=json_)
     else:
-        compare_on_coliee(Home.of(context), recipes, coliee, test, Trainings(seeds, against, encoder), out, as_json=json_)
+        compare_on_coliee(Home.of(context), recipes, coliee, test, trainings, out, as_json=json_)
 
 
 _IDLE = {
-    "cross_fitted": ("coliee", "test", "split", "seeds", "against", "encoder"),
-    "coliee": ("questions", "split", "only", "against"),
+    "cross_fitted": ("coliee", "test", "split", "seeds", "once", "against", "encoder"),
+    "coliee": ("questions", "split", "only", "once", "against"),
 }
 """Options that do nothing beside another."""
 
@@ -95,11 +98,25 @@ class Trainings(NamedTuple):
 
     Attributes:
         encoder: recipe whose encoder they take in place of their own; empty: none.
+        once: recipes that are trained with one seed.
     """
 
     seeds: int
     against: str
     encoder: str = ""
+    once: frozenset[str] = frozenset()
+
+
+def once_of(named: str, recipes: Sequence[str]) -> frozenset[str]:
+    """Return the recipes that are named, with commas between them, to be trained with one seed.
+
+    Raises:
+        BadQuery: one of them is not compared.
+    """
+    once = frozenset(name.strip() for name in named.split(",") if name.strip())
+    if strangers := sorted(once - {name.partition(":")[0] for name in recipes}):
+        raise BadQuery(f"--once: {', '.join(strangers)}: not among the recipes that are compared")
+    return once
 
 
 def compared(
@@ -115,7 +132,7 @@ def compared(
     from gnn.comparison.contenders import entry
     from gnn.comparison.tables import Plan, compare_recipes
 
-    entries = [entry(name, lambda of: home.recipe_on(questions, of, trainings.encoder)) for name in names]
+    entries = [entry(name, lambda of: home.recipe_on(questions, of, trainings.encoder), trainings.once) for name in names]
     splits = _splits([one.recipe for one in entries], only)
     with home.graph() as graph:
         more = {source for one in entries for source in one.recipe.further_sources}

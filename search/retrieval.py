@@ -12,7 +12,7 @@ import numpy as np
 from schema.errors import BadQuery, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
 from search.arrays import Positions
-from search.corpus.corpus import Corpus
+from search.corpus.corpus import Corpus, Mask
 from search.in_time.chosen import best_rows, day_within
 from search.modes import Mode
 from search.query.understanding import Understanding, Understood
@@ -183,27 +183,24 @@ class Retriever:
         understood = self.understanding.understand(query, only, mask)
         if model is not None and model.terms is not None:
             understood = understood.in_terms(model.terms)
-        law = None if self.index.history is None else self.index.history.asked(only)
-        # Embeddings know what the terms leave out.
-        embedded = f"{understood.words} {understood.translated}" if understood.translated else ""
-        parts = understood.sentences if model is not None and model.sentences and mode is Mode.HYBRID else ()
-        asked = Query(
-            understood.words,
-            only,
-            mask,
-            model and model.encode,
-            nearest,
-            law,
-            parts,
-            embedded,
-            model and model.encode_in,
-            model and model.begin_in,
-        )
+        asked = self._asked(understood, only, mask, nearest, in_sentences=mode is Mode.HYBRID)
         ranking = self._ranked(asked, mode, pooled) if understood.words else self._nothing({})
         if understood.named:
             return self._with_named(ranking, understood)
         several = mode is Mode.HYBRID and pooled
         return replace(self._diversified(ranking, asked) if several else ranking, understood=understood)
+
+    def _asked(self, understood: Understood, only: Filter, mask: Mask | None, nearest: int, *, in_sentences: bool) -> Query:
+        """Return a query as rankers are asked it."""
+        model = self.model
+        law = None if self.index.history is None else self.index.history.asked(only)
+        # Embeddings know what the terms leave out.
+        embedded = f"{understood.words} {understood.translated}" if understood.translated else ""
+        query = Query(understood.words, only, mask, None, nearest, law, embedded=embedded)
+        if model is None:
+            return query
+        parts = understood.sentences if model.sentences and in_sentences else ()
+        return replace(query, parts=parts, encode=model.encode, encode_in=model.encode_in, begin_in=model.begin_in)
 
     def _nothing(self, lost: Mapping[str, LexgraphError]) -> Ranking:
         return Ranking(np.full(len(self.corpus.articles), -np.inf, np.float32), {}, lost)

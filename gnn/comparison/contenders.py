@@ -44,11 +44,16 @@ Score = Callable[[str], Scores]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row that was asked for: a recipe, ranked by in one of `WAYS`."""
+    """One row that was asked for: a recipe, ranked by in one of `WAYS`.
+
+    Attributes:
+        once: trained with one seed, whatever others are.
+    """
 
     name: str
     recipe: Recipe
     way: str
+    once: bool = False
 
     @property
     def measured_way(self) -> str:
@@ -71,8 +76,8 @@ class Contender:
     parameters: int
 
 
-def entry(name: str, load: Callable[[str], Recipe]) -> Entry:
-    """Return the row that ``RECIPE`` or ``RECIPE:WAY`` asks for.
+def entry(name: str, load: Callable[[str], Recipe], once: Collection[str] = ()) -> Entry:
+    """Return the row that ``RECIPE`` or ``RECIPE:WAY`` asks for; ``once`` names recipes that are trained with one seed.
 
     Raises:
         BadQuery: there is no such way.
@@ -81,7 +86,7 @@ def entry(name: str, load: Callable[[str], Recipe]) -> Entry:
     recipe, _, way = name.partition(":")
     if way and way not in WAYS:
         raise BadQuery(f"no way {way!r} to rank by a recipe; there are: {', '.join(WAYS)}")
-    return Entry(name, load(recipe), way or "served")
+    return Entry(name, load(recipe), way or "served", recipe in once)
 
 
 def seeds_of(recipe: Recipe, wanted: int) -> int:

@@ -121,7 +121,7 @@ def compare_recipes(workspace: Workspace, plan: Plan, source: str) -> Iterator[R
         for one in plan.entries:
             if one.recipe.key() not in runs:
                 wanted = {other.measured_way for other in plan.entries if other.recipe.key() == one.recipe.key()}
-                trainer, seeds = trainers[one.recipe.more_questions], range(seeds_of(one.recipe, plan.seeds))
+                trainer, seeds = trainers[one.recipe.more_questions], range(seeds_of(one.recipe, 1 if one.once else plan.seeds))
                 runs[one.recipe.key()] = [_run(trainer, one.recipe.seeded(n), split, sorted(wanted), asked) for n in seeds]
         for way in ways:
             rows = list(_rows(plan, runs, way))

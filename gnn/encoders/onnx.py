@@ -18,8 +18,8 @@ EMBEDDING, STATES = "embedding", "states"
 _BATCH = 32
 _WAIT_US = 12
 """Microseconds for which a thread waits in a loop for the next step of a run, before it lets others have its processor. On two
-quiet cores a query of 67 word pieces takes 7.7 ms where it never waits so, 6.3 with 5, 5.5 with 12, 5.1 with 20 and 5.0 where it
-waits until the run ends; with one core busy otherwise 9.1, 8.9, 8.3, 8.9 and 14.6; two queries at a time fare no worse with 12."""
+quiet cores a query of 67 word pieces takes 7.7 ms where it never waits so, 6.3 with 5, 5.5 with 12, 5.1 with 20 and 5.0 where
+it waits until the run ends; with one core busy otherwise 9.1, 8.9, 8.3, 8.9 and 14.6. Two queries at a time fare no worse."""
 
 
 class OnnxEncoder:

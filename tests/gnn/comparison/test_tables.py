@@ -159,6 +159,18 @@ def test_the_verb_prints_and_writes_its_tables(own_home: Path, recipe: Recipe, t
     assert "with the standard deviation behind ± (2 seeds)" in text
 
 
+def test_a_recipe_is_trained_once_where_others_have_several_seeds(own_home: Path, recipe: Recipe) -> None:
+    small, other = recipe.folder / "small.toml", recipe.folder / "other.toml"
+    other.write_text('base = "small"\n[encoder]\ndimensions = 3\n', "utf-8")
+    run = Lexgraph.over(own_home)
+    asked = ("compare", f"{small}:alone", f"{other}:alone", "--seeds", 2, "--json")
+    rows = json.loads(run.do(*asked, "--once", other))[0]["rows"]
+    assert [(row["seeds"], row["deviations"]["MAP"] is None) for row in rows] == [(2, False), (1, True)]
+    ended = run(*asked, "--once", "static")
+    assert "--once: static: not among the recipes that are compared" in ended.err
+    assert ended.code == BadQuery.exit_code
+
+
 def test_the_verb_puts_recipes_over_the_encoder_of_another(own_home: Path, recipe: Recipe) -> None:
     small, other = recipe.folder / "small.toml", recipe.folder / "other.toml"
     other.write_text('base = "small"\n[encoder]\ndimensions = 3\n', "utf-8")
