@@ -36,6 +36,7 @@ from search.text.elasticsearch_build import load_law
 from search.text.index import build_text_index, open_text_index
 from search.text.open import text_server
 from search.text.options import Bm25Options
+from search.vectors.encoding import Encoding
 from search.vectors.model import VectorModel
 from search.vectors.neo4j import ServedVectors, bound_of, filter_rows, for_cosine
 
@@ -216,7 +217,7 @@ def made_up(corpus: Corpus) -> VectorModel:
     return VectorModel(
         id="made-up",
         # Any text has one of them: what is searched may be spelt otherwise than what was asked.
-        encode=lambda texts: np.stack([made[zlib.crc32(text.encode()) % len(made)] for text in texts]),
+        encoding=Encoding(lambda texts: np.stack([made[zlib.crc32(text.encode()) % len(made)] for text in texts])),
         articles=rows(len(corpus.articles)),
         sections=rows(len(corpus.sections)),
         acts=rows(len(corpus.acts)),

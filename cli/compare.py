@@ -88,6 +88,8 @@ def check_options(context: typer.Context) -> None:
     """
     given = options_given(context)
     refuse_idle(given, _IDLE)
+    if "once" in given and context.params["seeds"] == 1:
+        raise BadQuery("--once does nothing without several --seeds")
     if "test" in given and "coliee" not in given:
         raise BadQuery("--test names a year of COLIEE: name its folder with --coliee, or a part of the questions with --split")
     prepare_to_write(context.params["out"])

@@ -13,7 +13,7 @@ Encode = Callable[[Sequence[str]], Matrix]
 EncodeIn = Callable[[str, Sequence[str]], Matrix]
 """A text and parts of it to their embeddings, float32[1 + parts, d]; the parts may be read where they stand in the text."""
 BeginIn = Callable[[str, Sequence[str]], Callable[[], Matrix]]
-"""What `EncodeIn` gives, begun beside the caller, who calls the result for it."""
+"""A text and parts of it to a call that gives their embeddings, as of `EncodeIn`, which are begun at once."""
 
 
 def embedded_apart(encode: Encode, text: str, parts: Sequence[str]) -> Matrix:

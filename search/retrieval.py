@@ -196,11 +196,8 @@ class Retriever:
         law = None if self.index.history is None else self.index.history.asked(only)
         # Embeddings know what the terms leave out.
         embedded = f"{understood.words} {understood.translated}" if understood.translated else ""
-        query = Query(understood.words, only, mask, None, nearest, law, embedded=embedded)
-        if model is None:
-            return query
-        parts = understood.sentences if model.sentences and in_sentences else ()
-        return replace(query, parts=parts, encode=model.encode, encode_in=model.encode_in, begin_in=model.begin_in)
+        parts = understood.sentences if model is not None and model.sentences and in_sentences else ()
+        return Query(understood.words, only, mask, model and model.encoding, nearest, law, parts, embedded)
 
     def _nothing(self, lost: Mapping[str, LexgraphError]) -> Ranking:
         return Ranking(np.full(len(self.corpus.articles), -np.inf, np.float32), {}, lost)
@@ -249,7 +246,8 @@ class Retriever:
         weights = LEXICAL_WEIGHTS if model is None else model.weights
         # A transformer reads the query while the lists are made: the reranker wants it last.
         read = self._tuned.read(query.text) if self._tuned is not None and pooled and query.law is None else None
-        query.begin()
+        if model is not None:
+            query.begin()
         lists, lost = gather(self._rankers, query)
         if len(lost) == len({ranker.needs for ranker in self._rankers} - {""}):
             raise _none_answers(lost)

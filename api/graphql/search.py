@@ -90,12 +90,12 @@ class Move:
     """The move of an article by reranking, and by what puts several sections first."""
 
     places: int = strawberry.field(description="Up, or down where negative.")
-    found: strawberry.Private[HitMove]
+    of_hit: strawberry.Private[HitMove]
 
     @graphql_field
     def reasons(self) -> list[Reason]:
         """The features that reranking went by most, most first."""
-        return [Reason(feature=feature, amount=amount) for feature, amount in self.found.reasons.items()]
+        return [Reason(feature=feature, amount=amount) for feature, amount in self.of_hit.reasons.items()]
 
 
 @graphql_type
@@ -287,7 +287,7 @@ async def _missing(reading: Reading, understood: Understood) -> list[MissingArti
 
 
 def _move(hit: Hit) -> Move | None:
-    return None if hit.move is None else Move(places=hit.move.places, found=hit.move)
+    return None if hit.move is None else Move(places=hit.move.places, of_hit=hit.move)
 
 
 def _places(hit: Hit | SimilarAct) -> list[Place]:

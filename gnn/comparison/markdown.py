@@ -60,11 +60,8 @@ def with_deviation(mean: float, deviation: float | None) -> str:
 
 def _explained(tables: Sequence[RecipeTable]) -> Iterator[str]:
     several = sorted({row.seeds for table in tables for row in table.rows if row.seeds > 1})
-    over = (
-        f"means over seeds of training with the standard deviation behind ± ({several[-1]} seeds), of one where none stands"
-        if several
-        else "one seed"
-    )
+    deviation = f"with the standard deviation behind ± ({several[-1]} seeds)" if several else ""
+    over = f"means over seeds of training {deviation}; a figure without ± is of one seed" if several else "one seed"
     row = "first row" if tables[0].against == "first" else "row above"
     yield f"Measures are in percent, {over}."
     yield f"Differences from the {row} are in points, with a paired 95 % bootstrap interval over questions."

@@ -23,7 +23,7 @@ from gnn.encoders.tuned import TunedEncoder
 from gnn.options import EncoderOptions
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting
-from search.arrays import Matrix, unit
+from search.arrays import BeginIn, Matrix, unit
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.tree import group_sums, sums_below
 from search.text.words import tokenised
@@ -40,6 +40,8 @@ class Remembered:
     Args:
         threads: queries that are encoded at a time.
     """
+
+    begin_in: BeginIn | None = None
 
     def __init__(self, encoder: JoinedEncoder, threads: int) -> None:
         self._encoder, self._threads = encoder, threads

@@ -16,7 +16,7 @@ from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.static import StaticEncoder
 from gnn.encoders.tuned import TunedEncoder
 from runtime.background_call import in_background
-from search.arrays import Matrix, embedded_apart, unit
+from search.arrays import BeginIn, Matrix, embedded_apart, unit
 
 
 class QueryEncoder(Protocol):
@@ -28,6 +28,11 @@ class QueryEncoder(Protocol):
 
     def encode_in(self, text: str, parts: Sequence[str]) -> Matrix:
         """Return float32[1 + parts, d]: embeddings of a query and of parts of it."""
+        ...
+
+    @property
+    def begin_in(self) -> BeginIn | None:
+        """`encode_in`, begun beside the caller; None where it cannot be, or need not."""
         ...
 
 
@@ -47,7 +52,7 @@ _OPEN: Mapping[str, Callable[[Path, int], Part]] = {
     "tuned": TunedEncoder,
 }
 """What opens a stored encoder, by its kind."""
-_BESIDE = (OnnxEncoder, TunedEncoder)
+_TRANSFORMERS = (OnnxEncoder, TunedEncoder)
 """Encoders that work outside of the interpreter."""
 
 
@@ -71,14 +76,19 @@ class JoinedEncoder:
 
         Networks over words in their order read the parts where they stand in it ("late chunking", Günther et al., 2024).
         """
-        return self.begin_in(text, parts)()
+        return joined([_in(encoder, text, parts) for encoder in self.parts], self.weights)
 
-    def begin_in(self, text: str, parts: Sequence[str]) -> Callable[[], Matrix]:
-        """Begin what `encode_in` gives: transformers read beside the caller, the others when the result is called."""
+    @property
+    def begin_in(self) -> BeginIn | None:
+        """`encode_in`, begun beside the caller, where a part is a transformer: NumPy would keep others from the interpreter."""
+        return self._begin if any(isinstance(part, _TRANSFORMERS) for part in self.parts) else None
+
+    def _begin(self, text: str, parts: Sequence[str]) -> Callable[[], Matrix]:
+        """Begin to read by transformers; the others read when the result is called."""
         begun = {
             number: in_background("embedding", partial(_in, encoder, text, parts))
             for number, encoder in enumerate(self.parts)
-            if isinstance(encoder, _BESIDE)
+            if isinstance(encoder, _TRANSFORMERS)
         }
 
         def embedded() -> Matrix:
@@ -86,11 +96,6 @@ class JoinedEncoder:
             return joined([begun[n]() if n in begun else others[n] for n in range(len(self.parts))], self.weights)
 
         return embedded
-
-    @property
-    def works_beside(self) -> bool:
-        """True where a part reads while its caller goes on: not NumPy, which lets go of the interpreter for moments only."""
-        return any(isinstance(part, _BESIDE) for part in self.parts)
 
     @property
     def multilingual(self) -> MuseEncoder | None:

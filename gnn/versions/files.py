@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from gnn.versions.shared_folder import SCOPE, model_folder
 from gnn.versions.terms import read_terms
 from runtime.atomic_folder import whole_folder
 from schema.errors import NotReady, StorageFull
-from search.arrays import BeginIn, Encode, EncodeIn, Matrix, positions_in, realigned
+from search.arrays import Matrix, positions_in, realigned
 from search.corpus.corpus import Corpus, CorpusText
 from search.query.terms import Terms
 from search.ranking.candidates import columns
@@ -31,6 +31,7 @@ from search.ranking.scope import EVIDENCE, Scope
 from search.ranking.tree_pooling import PoolingWeights
 from search.ranking.trees import ARRAYS as TREE_ARRAYS
 from search.ranking.trees import Trees
+from search.vectors.encoding import Encoding
 from search.vectors.model import QuestionMemory, TunedVectors, VectorModel
 from search.vectors.neo4j import bound_of
 
@@ -69,12 +70,9 @@ class NewVersion:
             encoder: gives the features of queries; unless given, that of the features does.
         """
         trained = self.trained
-        encode, encode_in, begin_in = _encoding(encoder or self.features.encoder, trained.tower)
         return VectorModel(
             id=self.id,
-            encode=encode,
-            encode_in=encode_in,
-            begin_in=begin_in,
+            encoding=_encoding(encoder or self.features.encoder, trained.tower),
             articles=trained.articles,
             sections=trained.sections,
             acts=trained.acts,
@@ -261,12 +259,9 @@ def load_model(home: Path, id: str, corpus: Corpus, threads: int = 2, encoder: Q
     if encoder is None:
         encoder = own = encoder_of(home, id, threads)
         terms = read_terms(home, id, own)
-    encode, encode_in, begin_in = _encoding(encoder, tower)
     return VectorModel(
         id=id,
-        encode=encode,
-        encode_in=encode_in,
-        begin_in=begin_in,
+        encoding=_encoding(encoder, tower),
         articles=arrays["articles"],
         sections=arrays["sections"],
         acts=arrays["acts"],
@@ -349,22 +344,10 @@ def _reranker(path: Path, of_candidates: tuple[str, ...]) -> Reranker | None:
         return Reranker(Trees(features, *(stored[name] for name in TREE_ARRAYS)), float(stored["share"]))
 
 
-def _encoding(encoder: QueryEncoder, tower: TowerWeights | None) -> tuple[Encode, EncodeIn, BeginIn | None]:
-    """Return queries to embeddings, one with parts of it, and the beginning of that where it leaves the caller a processor.
-
-    The encoder goes first, then the query tower where one was trained.
-    """
-    begin = encoder.begin_in if isinstance(encoder, JoinedEncoder) and encoder.works_beside else None
-    if tower is None:
-        return encoder.encode, encoder.encode_in, begin
-
-    def begun(text: str, parts: Sequence[str]) -> Callable[[], Matrix]:
-        assert begin is not None
-        waiting = begin(text, parts)
-        return lambda: tower(waiting())
-
-    encode, encode_in = (lambda texts: tower(encoder.encode(texts))), (lambda text, parts: tower(encoder.encode_in(text, parts)))
-    return encode, encode_in, None if begin is None else begun
+def _encoding(encoder: QueryEncoder, tower: TowerWeights | None) -> Encoding:
+    """Return the encoder of queries, and behind it the query tower where one was trained."""
+    encoding = Encoding(encoder.encode, encoder.encode_in, encoder.begin_in)
+    return encoding if tower is None else encoding.through(tower)
 
 
 def _write_json(path: Path, value: object) -> None:

@@ -112,6 +112,8 @@ class ActNames:
             self._by_words[telling_words(name)] |= self._by_words[telling_words(title)]
         for name, id in _USUAL.items():
             self._by_words[telling_words(name)].setdefault(id)
+        # Few words of a query are such.
+        self._first_words = frozenset(key[0] for key in self._by_words if key)
 
     def _add(self, act: Act) -> None:
         for name in filter(None, (act.id, act.title, act.short_title, act.celex, act.source_id, act.eli)):
@@ -214,17 +216,12 @@ class ActNames:
             name = self._meant(key, text[words[at].start : words[end - 1].end])
             if name:
                 return Mention(name, words[at].start, words[end - 1].end), end
-        beginnings = self._beginning(words[at:], text) if words[at].folded in _CODE else []
+        beginnings = self._beginning(words, text, at)
         if not beginnings:
             return None, at + 1
         length, name = beginnings[0]
         last = words[at + length - 1].end
         return Mention(name, words[at].start, last + (text[last : last + 1] == ".")), at + length
-
-    @cached_property
-    def _first_words(self) -> frozenset[str]:
-        """Words that a name of an act begins with: few words of a query are such."""
-        return frozenset(key[0] for key in self._by_words if key)
 
     def _meant(self, key: Words, written: str) -> str:
         """Return the act that words name, or all of them, "" for none; two letters name one only where they are capitals."""
@@ -233,10 +230,11 @@ class ActNames:
             return ""
         return _OR.join(ids) if len(ids) <= _MOST_ALIKE else ""
 
-    def _beginning(self, words: Sequence[Word], text: str) -> list[tuple[int, str]]:
-        """Return codes whose titles the words begin or abbreviate, with how many words do, best first."""
-        if not words or words[0].folded not in _CODE:
+    def _beginning(self, every: Sequence[Word], text: str, at: int = 0) -> list[tuple[int, str]]:
+        """Return codes whose titles the words from a place on begin or abbreviate, with how many words do, best first."""
+        if at >= len(every) or every[at].folded not in _CODE:
             return []
+        words = every[at:]
         found: list[tuple[bool, int, bool, int, str]] = []
         for title, name in self._codes.items():
             used, matched = _abbreviates(words, title, text)

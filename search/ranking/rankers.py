@@ -1,22 +1,24 @@
 """Rankers: each is asked a query and gives ranking lists, which `search.retrieval` fuses."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from runtime.background_call import in_background
 from schema.errors import BadSetting, LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
-from search.arrays import BeginIn, Encode, EncodeIn, Matrix, embedded_apart, unit
+from search.arrays import Matrix, unit
 from search.corpus.corpus import REMEMBERED_DAYS, Corpus, Mask
 from search.in_time.law_of_day import LawOfDay
 from search.ranking.fusion import kth_highest, standard_scores
 from search.ranking.hits import RankingList, Scores
 from search.text.analysis import query_tokens
 from search.text.index import TextIndex
+from search.vectors.encoding import Encoding
 from search.vectors.model import VectorModel
 from search.vectors.quantised import CANDIDATES, QuantisedSearch
 
@@ -33,24 +35,24 @@ class Query:
 
     Attributes:
         mask: bool[n], the articles that pass the filter; None where all do.
-        encode: of the model, where there is one.
+        encoding: of the model, where there is one.
         nearest: articles that a vector search on a server is asked for.
         law: that of another day, or of all; None where the present law is searched.
         parts: the sentences of the text that are asked too, where it has several that say something.
         embedded: what is embedded in place of the text; "": the text.
-        encode_in: of the model, where it reads a text and its parts together; begin_in: where it can do so beside the caller.
     """
 
     text: str
     filter: Filter
     mask: Mask | None
-    encode: Encode | None
+    encoding: Encoding | None
     nearest: int
     law: LawOfDay | None = None
     parts: tuple[str, ...] = ()
     embedded: str = ""
-    encode_in: EncodeIn | None = None
-    begin_in: BeginIn | None = None
+    # Lists of one: `cached_property` of Python 3.11 lets one query at a time of all be embedded.
+    _begun: list[Callable[[], Matrix]] = field(default_factory=list, init=False, repr=False)
+    _made: list[Matrix] = field(default_factory=list, init=False, repr=False)
 
     @property
     def sentences(self) -> tuple["Query", ...]:
@@ -58,27 +60,18 @@ class Query:
         return tuple(replace(self, text=part, parts=()) for part in self.parts)
 
     def begin(self) -> None:
-        """Begin to embed the query, where that leaves the caller a processor."""
-        if self.begin_in is not None:
-            _ = self._begun
+        """Begin to embed the query, where its encoder can do so beside the caller; once it has begun, nothing happens."""
+        if not self._begun:
+            assert self.encoding is not None, "only the rankers of a model need it"
+            self._begun.append(self.encoding.begin(self.embedded or self.text, self.parts))
 
-    @cached_property
-    def _begun(self) -> Callable[[], Matrix]:
-        assert self.begin_in is not None
-        return self.begin_in(self.embedded or self.text, self.parts)
-
-    @cached_property
+    @property
     def _embeddings(self) -> Matrix:
         """float32[1 + parts, d]: embeddings of the query and of its sentences, made when one is first needed, or begun before."""
-        if self.begin_in is not None:
-            return self._begun()
-        assert self.encode is not None, "only the rankers of a model need it"
-        text = self.embedded or self.text
-        if not self.parts:
-            return self.encode([text])
-        if self.encode_in is None:
-            return embedded_apart(self.encode, text, self.parts)
-        return self.encode_in(text, self.parts)
+        if not self._made:
+            self.begin()
+            self._made.append(self._begun[0]())
+        return self._made[0]
 
     @property
     def vector(self) -> npt.NDArray[np.float32]:
@@ -122,7 +115,13 @@ def gather(rankers: Sequence[Ranker], query: Query) -> tuple[dict[str, RankingLi
     """
     lists: dict[str, RankingList] = {}
     lost: dict[str, LexgraphError] = {}
-    for ranker, answer in [(ranker, ranker.ask(query)) for ranker in rankers]:
+    asked: list[tuple[Ranker, Callable[[], Lists]]] = []
+    for ranker in rankers:
+        try:
+            asked.append((ranker, ranker.ask(query)))
+        except AWAY as error:
+            lost[ranker.needs] = error
+    for ranker, answer in asked:
         try:
             lists |= answer()
         except AWAY as error:
@@ -213,9 +212,15 @@ class Vectors:
         self._of_law = lru_cache(REMEMBERED_DAYS)(self._wordings_of)
 
     def ask(self, query: Query) -> Callable[[], Lists]:
-        """Rank by embeddings; a server begins at once. No list where the query has no embedding."""
+        """Rank by embeddings; a server begins as soon as the query is embedded. No list where it has no embedding."""
         if self.quantised is not None:
             return partial(self._compared, query, self.quantised)
+        if query.encoding is None or query.encoding.begin_in is None:
+            return self._on_server(query)
+        return in_background("vectors", lambda: self._on_server(query)())
+
+    def _on_server(self, query: Query) -> Callable[[], Lists]:
+        """Ask a server for the nearest articles."""
         model, vector = self._model, query.balanced(self._model.sentences)
         if not vector.any():  # the encoder knows none of the words: every article is as near as any other
             return dict
@@ -251,10 +256,10 @@ class Vectors:
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """Votes of the nearest training questions."""
+    """Votes of the nearest training questions, which the embedding of the query tells."""
 
     model: VectorModel
-    needs: str = ""
+    needs: str = VECTORS
 
     def ask(self, query: Query) -> Callable[[], Lists]:
         """Rank by votes, which are comparable as they are."""

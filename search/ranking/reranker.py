@@ -59,7 +59,8 @@ class Move:
 
     Attributes:
         places: up, or down where negative, for the sake of several sections among the first too (`search.ranking.diversity`).
-        of_page: why the articles of its page moved; number: its own among them, from 0.
+        of_page: why the articles of its page moved.
+        number: its own among them, from 0.
     """
 
     places: int

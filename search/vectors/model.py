@@ -9,11 +9,12 @@ from scipy import sparse
 
 from runtime.background_call import in_background
 from schema.filter import Filter
-from search.arrays import BeginIn, Encode, EncodeIn, Matrix, Scores
+from search.arrays import Encode, Matrix, Scores
 from search.query.terms import Terms
 from search.ranking.reranker import Reranker
 from search.ranking.scope import Scope
 from search.ranking.tree_pooling import PoolingWeights
+from search.vectors.encoding import Encoding
 
 Nearest = Callable[[npt.NDArray[np.float32], Filter, int], Callable[[], tuple[npt.NDArray[np.intp], Scores]]]
 """``nearest(vector, filter, k)`` asks a server for up to k articles that pass the filter, those that score highest. What it
@@ -88,6 +89,7 @@ class VectorModel:
     """A model version as retrieval needs it, over the positions of one corpus.
 
     Attributes:
+        encoding: of queries, the tower included.
         articles: float32[n, d], sections: float32[m, d], acts: float32[k, d]; unit length.
         bias: float32[n], added to the scaled cosine; -inf for an article that the model has no embedding of.
         scale: the inverse temperature that the model was trained with.
@@ -101,12 +103,10 @@ class VectorModel:
         diversity: what one of the first articles loses for each of its section before it (`search.ranking.diversity`).
         tuned: what the reranker reads beside the lists, where its recipe names a bi-encoder for it.
         terms: words of the law, by which a query in another language is asked, where an encoder knows several.
-        encode_in: a query and its sentences, read where they stand in it: not the embeddings that they have by themselves.
-        begin_in: the same, begun while words rank; None where the encoder would keep these from the processor.
     """
 
     id: str
-    encode: Encode
+    encoding: Encoding
     articles: Matrix
     sections: Matrix
     acts: Matrix
@@ -123,5 +123,8 @@ class VectorModel:
     sentences: float = 0.0
     diversity: float = 0.0
     terms: Terms | None = None
-    encode_in: EncodeIn | None = None
-    begin_in: BeginIn | None = None
+
+    @property
+    def encode(self) -> Encode:
+        """Queries to their embeddings, float32[queries, d]."""
+        return self.encoding.encode

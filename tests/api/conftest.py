@@ -18,6 +18,7 @@ from search.arrays import Matrix
 from search.corpus.corpus import Corpus
 from search.corpus.read import read_corpus
 from search.text.analysis import analyzer
+from search.vectors.encoding import Encoding
 from search.vectors.model import VectorModel
 
 Ask = Callable[..., dict[str, Any]]
@@ -38,7 +39,7 @@ def word_model(graph: Graph, corpus: Corpus) -> VectorModel:
     corpus, text = read_corpus(graph)
     return VectorModel(
         id="words-1",
-        encode=encode,
+        encoding=Encoding(encode),
         articles=encode(text.texts),
         sections=encode(text.headings),
         acts=encode(text.titles),

@@ -16,7 +16,10 @@ from cypher.graph import Graph
 from schema.settings import Settings
 from search.corpus.corpus import Corpus
 from search.query.terms import Terms
+from search.ranking.candidates import FEATURES
+from search.ranking.reranker import Reranker
 from search.ranking.scope import EVIDENCE, Scope
+from search.ranking.trees import Trees
 from search.text.protocol import EmbeddedLexical
 from search.text.snippets import Snippet
 from search.vectors.model import VectorModel
@@ -49,6 +52,20 @@ def test_a_hit_says_why_it_is_there(client: TestClient) -> None:
     assert snippet["text"].startswith("La baguette pèse deux cent cinquante grammes")
     assert [snippet["text"][mark["start"] : mark["end"]] for mark in snippet["marks"]] == ["baguette", "pèse"]
     assert snippet["words"] == ["baguette", "pèse"]
+
+
+def test_a_reranked_hit_says_how_far_it_was_moved_and_by_what(tiny_home: Path) -> None:
+    node = np.zeros((1, 3), np.int32)
+    least = np.full((1, 3), -np.inf)  # of the first feature: all go right
+    stump = Trees(FEATURES, node - [[0, 1, 1]], least, node + 1, node + 2, np.array([[0.0, -1.0, 2.0]]))
+
+    def model_of(graph: Graph, corpus: Corpus) -> VectorModel:
+        return replace(word_model(graph, corpus), reranker=Reranker(stump, 1.0))
+
+    query = """{ search(query: "le pain", first: 2) { edges { move { places reasons { feature amount } } } } }"""
+    with TestClient(make_app(Settings(home=tiny_home), model_of)) as client:
+        moves = [edge["move"] for edge in ask(client, query)["search"]["edges"]]
+    assert moves == [{"places": 0, "reasons": [{"feature": FEATURES[0], "amount": 2.0}]}] * 2
 
 
 def test_a_text_index_that_analyses_in_its_own_way_marks_its_words(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,12 +9,14 @@ import numpy.typing as npt
 import pytest
 from scipy import sparse
 
+from runtime.background_call import in_background
 from schema.errors import LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
 from search.arrays import unit
 from search.modes import Mode
 from search.retrieval import DEEPEST, Retriever
 from search.text.index import TextIndex
+from search.vectors.encoding import Encoding
 from search.vectors.model import QuestionMemory, VectorModel
 from tests.search.test_retrieval import random_model, retriever_of
 from tests.support.tiny_law import BAKERS_ID, MILLERS_ID
@@ -43,7 +45,7 @@ def model_of(index: TextIndex) -> VectorModel:
     """A model whose vectors mean nothing, and that gives every query the same one."""
     model = random_model(index.corpus)
     vector = model.encode(["any"])
-    return dataclasses.replace(model, encode=lambda queries: np.repeat(vector, len(queries), axis=0))
+    return dataclasses.replace(model, encoding=Encoding(lambda queries: np.repeat(vector, len(queries), axis=0)))
 
 
 def without_text(index: TextIndex, error: LexgraphError = AWAY[0]) -> TextIndex:
@@ -114,12 +116,12 @@ def test_sentences_are_asked_of_what_answers(index: TextIndex) -> None:
         return model.encode(queries)
 
     parts = ["le pain du boulanger.", "la farine du meunier."]
-    on_server = Retriever(index, served(index, dataclasses.replace(model, encode=encode)))
+    on_server = Retriever(index, served(index, dataclasses.replace(model, encoding=Encoding(encode))))
     on_server.search(query)
     assert asked == [[query], parts], "the query by itself, as towers have learnt from queries"
     asked.clear()
     on_server.search(query, Mode.VECTOR)
-    Retriever(index, served(index, dataclasses.replace(model, encode=encode, sentences=0.0))).search(query)
+    Retriever(index, served(index, dataclasses.replace(model, encoding=Encoding(encode), sentences=0.0))).search(query)
     assert asked == [[query], [query]], "sentences are embedded for the hybrid alone, and where they have a say"
 
 
@@ -140,11 +142,38 @@ def test_a_server_is_asked_one_vector_for_all_sentences(index: TextIndex) -> Non
         return np.stack([whole, *parts])
 
     query = "le pain du boulanger. la farine du meunier."
-    model = dataclasses.replace(on_server, nearest=nearest, sentences=0.5, encode_in=encode_in)
+    model = dataclasses.replace(on_server, nearest=nearest, sentences=0.5, encoding=Encoding(model.encode, encode_in))
     Retriever(index, model).search(query)
     (vector,) = asked
     mixed = whole + 0.5 * unit(np.mean(parts, axis=0))
     np.testing.assert_allclose(vector, mixed / np.linalg.norm(mixed), rtol=1e-5)
+
+
+@pytest.mark.parametrize("beside", [True, False], ids=["beside", "in turn"])
+@pytest.mark.parametrize("on_server", [True, False], ids=["server", "here"])
+def test_words_rank_alone_where_the_query_cannot_be_embedded(index: TextIndex, on_server: bool, beside: bool) -> None:
+    def encode(queries: Sequence[str]) -> Scores:
+        raise NotReady("the encoder is away")
+
+    def begin_in(text: str, parts: Sequence[str]) -> Callable[[], Scores]:
+        return lambda: encode([text, *parts])
+
+    model = model_of(index)
+    votes = QuestionMemory(model.encode(["pain"]), sparse.csr_array(np.eye(1, len(index.corpus.articles), dtype=np.float32)))
+    model = dataclasses.replace(model, questions=votes, weights={**model.weights, "questions": 1.0})
+    model = dataclasses.replace(model, encoding=Encoding(encode, begin_in=begin_in if beside else None))
+    hits = Retriever(index, served(index, model) if on_server else model).search("baguette")
+    assert hits.degraded == ("vectors",)
+    assert hits[0].id == f"{BAKERS_ID}/L111-2"
+
+
+def test_a_fault_of_the_encoder_is_no_lost_server(index: TextIndex) -> None:
+    def broken(text: str, parts: Sequence[str]) -> Callable[[], Scores]:
+        return in_background("embedding", lambda: np.ones(3, np.float32) @ np.ones(4, np.float32))
+
+    model = model_of(index)
+    with pytest.raises(ValueError, match="mismatch"):
+        Retriever(index, dataclasses.replace(model, encoding=Encoding(model.encode, begin_in=broken))).search("baguette")
 
 
 def test_words_rank_alone_even_where_the_model_gives_them_no_weight(index: TextIndex) -> None:

@@ -23,6 +23,7 @@ from search.ranking.trees import no_trees
 from search.retrieval import DEEPEST, IN_FULL, Retriever
 from search.text.index import build_text_index, open_text_index
 from search.text.options import Bm25Options
+from search.vectors.encoding import Encoding
 from search.vectors.model import QuestionMemory, VectorModel
 from tests.support.tiny_law import BAKERS_ID, MILLERS_ID
 
@@ -50,7 +51,7 @@ def random_model(corpus: Corpus) -> VectorModel:
     n, m, k = len(corpus.articles), len(corpus.sections), len(corpus.acts)
     return VectorModel(
         id="random",
-        encode=encode,
+        encoding=Encoding(encode),
         articles=units(n),
         sections=units(m),
         acts=units(k),
@@ -236,7 +237,7 @@ def test_a_reranker_that_learnt_nothing_leaves_the_order_even_where_votes_outwei
     assert dense.model is not None
     model = replace(
         dense.model,
-        encode=lambda queries: np.repeat(vector, len(queries), axis=0),
+        encoding=Encoding(lambda queries: np.repeat(vector, len(queries), axis=0)),
         questions=QuestionMemory(vector, vote),
         weights={**dense.model.weights, "questions": 16.0},
         reranker=Reranker(no_trees(FEATURES), 1.0),

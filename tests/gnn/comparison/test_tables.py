@@ -164,7 +164,8 @@ def test_a_recipe_is_trained_once_where_others_have_several_seeds(own_home: Path
     other.write_text('base = "small"\n[encoder]\ndimensions = 3\n', "utf-8")
     run = Lexgraph.over(own_home)
     asked = ("compare", f"{small}:alone", f"{other}:alone", "--seeds", 2, "--json")
-    rows = json.loads(run.do(*asked, "--once", other))[0]["rows"]
+    rows = json.loads(run.do(*asked, "--once", other, "--out", recipe.folder / "page.md"))[0]["rows"]
+    assert "± (2 seeds); a figure without ± is of one seed." in (recipe.folder / "page.md").read_text("utf-8")
     assert [(row["seeds"], row["deviations"]["MAP"] is None) for row in rows] == [(2, False), (1, True)]
     ended = run(*asked, "--once", "static")
     assert "--once: static: not among the recipes that are compared" in ended.err
@@ -201,6 +202,9 @@ def test_the_verb_prints_and_writes_what_rerankers_add(own_home: Path, recipe: R
         (["--cross-fitted", "--coliee", "code"], "--coliee does nothing with --cross-fitted"),
         (["--coliee", "code", "--test", "R05", "--against", "above"], "--against does nothing with --coliee"),
         (["--test", "R05"], "name its folder with --coliee"),
+        (["--cross-fitted", "--once", "static"], "--once does nothing with --cross-fitted"),
+        (["--coliee", "code", "--test", "R05", "--once", "static"], "--once does nothing with --coliee"),
+        (["--once", "static"], "--once does nothing without several --seeds"),
     ],
 )
 def test_options_that_would_do_nothing_are_refused(own_home: Path, options: list[object], said: str) -> None:

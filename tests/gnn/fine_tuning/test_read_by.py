@@ -36,6 +36,7 @@ from search.ranking.candidates import FEATURES, OF_TUNED
 from search.ranking.reranker import Reranker
 from search.ranking.trees import no_trees
 from search.retrieval import Retriever
+from search.vectors.encoding import Encoding
 from search.vectors.model import TunedVectors, VectorModel
 from tests.gnn.fine_tuning.small_body import write_bi_encoder
 from tests.gnn.fine_tuning.test_tuned import working_on
@@ -148,7 +149,7 @@ def read_with(index: Any) -> Callable[[Encode, Encode], VectorModel]:
     def made(encode: Encode, reading: Encode) -> VectorModel:
         model = random_model(index.corpus)
         tuned = TunedVectors(reading, np.ones((len(model.articles), 2), np.float32))
-        return replace(model, encode=encode, tuned=tuned, reranker=Reranker(no_trees(FEATURES + OF_TUNED), 1.0))
+        return replace(model, encoding=Encoding(encode), tuned=tuned, reranker=Reranker(no_trees(FEATURES + OF_TUNED), 1.0))
 
     return made
 

@@ -1,5 +1,6 @@
 """The reranker in training and service: learnt from questions that its models had not seen, kept with the version."""
 
+import json
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ import pytest
 
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from gnn.comparison.cross_fitted import cross_fitted_page, cross_fitted_tables
+from gnn.encoders.lsa import Lsa
 from gnn.options import RerankOptions
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import FOLDS, cross_fitted, fold_of, gathering
@@ -33,6 +35,7 @@ from search.vectors.model import VectorModel
 from tests.gnn.conftest import small_recipe
 from tests.search.test_degraded import model_of
 from tests.search.test_retrieval import random_model
+from tests.support.commands import Lexgraph
 
 _QUERIES = ("pain farine", "le boulanger malade", "qui contrôle le moulin")
 
@@ -130,9 +133,8 @@ def test_questions_on_one_topic_are_in_one_part_where_the_split_keeps_topics_apa
 def test_a_version_keeps_its_reranker_and_serves_it(trained_home: Path, index: TextIndex) -> None:
     model = served(trained_home, index.corpus)
     assert (model.sentences, model.diversity) == (0.5, 0.25)
-    assert model.encode_in is not None
     text, parts = _QUERIES[0], _QUERIES[0].split()[:2]
-    np.testing.assert_allclose(model.encode_in(text, parts), model.encode([text, *parts]), atol=1e-6)
+    np.testing.assert_allclose(model.encoding.embedded(text, parts), model.encode([text, *parts]), atol=1e-6)
     assert model.reranker is not None
     assert 0 < len(model.reranker.trees.value) <= 8
     reranks = Retriever(index, model)
@@ -146,6 +148,26 @@ def test_a_version_keeps_its_reranker_and_serves_it(trained_home: Path, index: T
             assert hit.move is not None
             assert hit.move.places == place[hit.id] - n
             assert set(hit.move.reasons) <= set(FEATURES)
+
+
+def test_a_version_begins_to_embed_behind_its_tower_where_it_has_a_transformer(
+    trained_home: Path, index: TextIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert served(trained_home, index.corpus).encoding.begin_in is None
+    monkeypatch.setattr("gnn.encoders.joined._TRANSFORMERS", (Lsa,))
+    encoding = served(trained_home, index.corpus).encoding
+    assert encoding.begin_in is not None
+    text, parts = _QUERIES[0], _QUERIES[0].split()[:2]
+    np.testing.assert_array_equal(encoding.begin_in(text, parts)(), encoding.embedded(text, parts))
+
+
+def test_the_verb_says_how_far_an_answer_was_moved_and_why(trained_home: Path) -> None:
+    shown = json.loads(Lexgraph.over(trained_home).do("search", _QUERIES[0], "--json"))
+    assert shown
+    for hit in shown:
+        assert isinstance(hit["moved"]["places"], int)
+        assert set(hit["moved"]["reasons"]) <= set(FEATURES)
+    assert any(amount for hit in shown for amount in hit["moved"]["reasons"].values())
 
 
 def test_without_pooling_and_without_a_vector_search_nothing_is_reranked(trained_home: Path, index: TextIndex) -> None:

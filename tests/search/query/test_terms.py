@@ -13,6 +13,7 @@ from search.query import terms as module
 from search.query.terms import Terms, frequent_words, pairs_of_words
 from search.query.understanding import Missing, Understood
 from search.retrieval import Retriever
+from search.vectors.encoding import Encoding
 from tests.search.test_degraded import model_of
 
 _PLACES = {
@@ -127,7 +128,7 @@ def test_a_query_in_another_language_is_searched_by_its_terms(retriever: Retriev
 
     word = next(word for word in retriever.index.vocabulary.words if len(word) > 6)
     terms = replace(_terms({word: (10, [1, 0, 0])}, {}), embed=_embed({"baker": [1, 0, 0]}))
-    searched = Retriever(retriever.index, replace(model, encode=encode, terms=terms))
+    searched = Retriever(retriever.index, replace(model, encoding=Encoding(encode), terms=terms))
     hits = searched.search("what does the baker do?", Mode.BM25)
     assert [hit.id for hit in hits] == [hit.id for hit in searched.search(word, Mode.BM25)] != []
     assert (hits.understood.words, hits.understood.translated) == (word, "baker")

@@ -1,5 +1,6 @@
 """Lists of queries of several sentences: what the sentences find counts beside what the whole query does."""
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,9 +14,10 @@ from search.modes import Mode
 from search.ranking.fusion import standard_scores
 from search.ranking.hits import RankingList
 from search.ranking.in_sentences import InSentences
-from search.ranking.rankers import TEXT, Lists, Query, Vectors, Words, gather
+from search.ranking.rankers import TEXT, Lists, Query, Words
 from search.retrieval import Retriever
-from tests.search.test_degraded import model_of
+from search.vectors.encoding import Encoding
+from tests.search.test_degraded import model_of, served
 from tests.search.test_retrieval import retriever_of
 
 FOUND = {"whole": [3, 2, 1, 0], "first": [0, 0, 4, 0], "second": [0, 1, 0, 0]}
@@ -97,13 +99,13 @@ def test_a_vector_search_is_asked_by_one_embedding_in_which_sentences_have_their
     def encode(texts: Sequence[str]) -> np.ndarray:
         return np.array([embeddings[text] for text in texts], np.float32)
 
-    query = replace(WHOLE, encode=encode, parts=("first", "second"))
+    query = replace(WHOLE, encoding=Encoding(encode), parts=("first", "second"))
     np.testing.assert_allclose(query.balanced(1.0), np.array([2, 2**0.5, 2**0.5]) / 8**0.5, rtol=1e-6)
     np.testing.assert_allclose(query.balanced(0.5), np.array([4, 2**0.5, 2**0.5]) / 20**0.5, rtol=1e-6)
     np.testing.assert_array_equal(query.vector, [1, 0, 0])
-    np.testing.assert_array_equal(replace(WHOLE, encode=encode).balanced(1.0), [1, 0, 0])
+    np.testing.assert_array_equal(replace(WHOLE, encoding=Encoding(encode)).balanced(1.0), [1, 0, 0])
     np.testing.assert_array_equal(replace(query, parts=("unknown", "unknown")).balanced(1.0), [1, 0, 0])
-    long = replace(query, encode=lambda texts: 400 * encode(texts))
+    long = replace(query, encoding=Encoding(lambda texts: 400 * encode(texts)))
     np.testing.assert_allclose(long.balanced(1.0), 400 * query.balanced(1.0), rtol=1e-6)
 
 
@@ -117,40 +119,57 @@ def test_a_model_that_reads_sentences_where_they_stand_is_asked_once() -> None:
     def encode(texts: Sequence[str]) -> np.ndarray:
         raise AssertionError(texts)
 
-    query = replace(WHOLE, encode=encode, encode_in=encode_in, parts=("first", "second"))
+    query = replace(WHOLE, encoding=Encoding(encode, encode_in), parts=("first", "second"))
     np.testing.assert_allclose(query.balanced(1.0), np.array([2, 2**0.5, 2**0.5]) / 8**0.5, rtol=1e-6)
     np.testing.assert_array_equal(query.vector, [1, 0, 0])
     assert asked == [("whole", ("first", "second"))]
 
 
-def test_words_rank_while_the_query_is_embedded(tiny_home: Path) -> None:
+@pytest.mark.parametrize("where", ["here", "on a server"])
+def test_words_rank_while_the_query_is_embedded(where: str, tiny_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = retriever_of(tiny_home, with_model=False).index
-    model, order = model_of(index), list[str]()
+    model = model_of(index) if where == "here" else served(index, model_of(index))
+    order, have_ranked, words = list[str](), threading.Event(), Words._found  # pyright: ignore[reportPrivateUsage]
+
+    def ranked(self: Words, queries: Sequence[Query]) -> list[dict[str, np.ndarray]]:
+        order.append("words")
+        found = words(self, queries)
+        have_ranked.set()
+        return found
 
     def begin_in(text: str, parts: Sequence[str]) -> Callable[[], np.ndarray]:
-        order.append(f"{text}: {len(parts)} parts begun")
+        order.append("begun")
 
         def embedded() -> np.ndarray:
-            order.append("waited for")
+            assert have_ranked.wait(10), "words wait for the embedding"
             return model.encode([text, *parts])
 
         return embedded
 
-    class Recorded(Words):
-        def _found(self, queries: Sequence[Query]) -> list[dict[str, np.ndarray]]:
-            order.append("words")
-            return super()._found(queries)
-
-    beside = replace(model, begin_in=begin_in)
-    query = replace(WHOLE, text="le pain", encode=model.encode, begin_in=begin_in)
-    query.begin()
-    lists, lost = gather([Recorded(index), Vectors(beside)], query)
-    assert order == ["le pain: 0 parts begun", "words", "waited for"]
-    assert not lost
-    np.testing.assert_array_equal(lists["vector"].scores, Vectors(model).ask(replace(query, begin_in=None))()["vector"].scores)
+    monkeypatch.setattr(Words, "_found", ranked)
+    beside = replace(model, encoding=replace(model.encoding, begin_in=begin_in))
+    query = "le pain du boulanger"
+    hits = Retriever(index, beside).search(query)
+    assert (order, hits.degraded) == (["begun", "words"], ())
     for mode in (Mode.HYBRID, Mode.VECTOR):
-        ranked = [Retriever(index, one).search("le pain du boulanger", mode) for one in (model, beside)]
-        assert [hit.id for hit in ranked[0]] == [hit.id for hit in ranked[1]]
+        plain, begun = (Retriever(index, one).scores(query, mode)[0] for one in (model, beside))
+        np.testing.assert_array_equal(begun, plain)
+
+
+def test_a_query_is_begun_once(tiny_home: Path) -> None:
+    begun: list[str] = []
+
+    def begin_in(text: str, parts: Sequence[str]) -> Callable[[], np.ndarray]:
+        begun.append(text)
+        return lambda: np.eye(1, 3, dtype=np.float32)
+
+    query = replace(WHOLE, encoding=Encoding(lambda texts: np.eye(len(texts), 3, dtype=np.float32), begin_in=begin_in))
+    query.begin()
+    np.testing.assert_array_equal(query.vector, query.balanced(1.0))
+    query.begin()
+    assert begun == ["whole"]
+    assert replace(query, text="another").vector.any()
+    assert begun == ["whole", "another"]
 
 
 def test_a_model_says_how_much_sentences_weigh(tiny_home: Path) -> None:

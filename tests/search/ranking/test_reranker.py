@@ -77,11 +77,14 @@ def test_reasons_are_found_when_one_is_asked_for_and_once(trees: Trees, monkeypa
     monkeypatch.setattr(Trees, "contributions", contributions)
     scores = np.arange(60, 0, -1).astype(np.float32)
     _, reranked = Reranker(trees, 0.0)(scores, examples()[3].candidates, np.zeros(40, bool))
-    first, second, none = reranked.moves(np.array([38, 1, 55]))
+    alone = [move.reasons for position in (38, 1) for move in reranked.moves(np.array([position])) if move is not None]
+    asked.clear()
+    first, none, second = reranked.moves(np.array([38, 55, 1]))
     assert first is not None
     assert second is not None
     assert (none, asked) == (None, [])
-    assert first.reasons != second.reasons
+    assert [first.reasons, second.reasons] == alone
+    assert alone[0] != alone[1]
     assert asked == [2]
 
 
