@@ -256,7 +256,7 @@ class Vectors:
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """Votes of the nearest training questions, which the embedding of the query tells."""
+    """Votes of the training questions nearest to the query's embedding, whatever server is away."""
 
     model: VectorModel
     needs: str = VECTORS

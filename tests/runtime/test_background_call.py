@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from runtime.background_call import in_background
+from runtime.deadline import deadline, within
 
 
 def test_a_result_comes_when_it_is_asked_for() -> None:
@@ -38,3 +39,10 @@ def test_a_call_that_hangs_is_given_up_and_holds_no_other_up() -> None:
     assert any(thread.name == "hangs" and thread.daemon for thread in threading.enumerate())
     assert [in_background("works", lambda n=n: n, 60)() for n in range(5)] == list(range(5))
     go_on.set()
+
+
+def test_a_call_has_what_is_left_of_the_time_of_its_caller() -> None:
+    with deadline(60):
+        limited = in_background("limited", lambda: within(0))
+    assert 0 < limited() <= 60
+    assert in_background("unlimited", lambda: within(0))() == 0

@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from runtime.background_call import in_background
+from runtime.deadline import deadline, within
 from schema.errors import LexgraphError, NotReady, QueryTimeout, ServerUnavailable
 from schema.filter import Filter
 from search.arrays import unit
@@ -174,6 +175,26 @@ def test_a_fault_of_the_encoder_is_no_lost_server(index: TextIndex) -> None:
     model = model_of(index)
     with pytest.raises(ValueError, match="mismatch"):
         Retriever(index, dataclasses.replace(model, encoding=Encoding(model.encode, begin_in=broken))).search("baguette")
+
+
+@pytest.mark.parametrize("beside", [True, False], ids=["beside", "in turn"])
+def test_a_server_is_asked_within_the_time_of_the_request(index: TextIndex, beside: bool) -> None:
+    limits: list[float] = []
+    model = served(index, model_of(index))
+    assert model.nearest is not None
+
+    def nearest(vector: Scores, filter: Filter, k: int) -> Found:
+        limits.append(within(0))
+        return model.nearest(vector, filter, k)  # pyright: ignore[reportOptionalCall]
+
+    def begin_in(text: str, parts: Sequence[str]) -> Callable[[], Scores]:
+        return lambda: model.encode([text, *parts])
+
+    encoding = Encoding(model.encode, begin_in=begin_in if beside else None)
+    with deadline(60):
+        Retriever(index, dataclasses.replace(model, nearest=nearest, encoding=encoding)).search("baguette")
+    (limit,) = limits
+    assert 0 < limit <= 60
 
 
 def test_words_rank_alone_even_where_the_model_gives_them_no_weight(index: TextIndex) -> None:
