@@ -235,6 +235,7 @@ class BiEncoderOptions(Options):
     )
     inlined: bool = Field(False, description="Put what an article cites behind its text (`gnn.fine_tuning.inlining`).")
     share: float = Field(1.0, gt=0, le=1, description="Part of the way from the weights that it began with that is kept.")
+    refit: bool = Field(False, description="Learn from development questions too, for all of the epochs: they choose none.")
 
 
 class AdaptationOptions(Options):

@@ -125,8 +125,6 @@ class Recipe(Options):
             raise ValueError('the encoder "tuned" needs the recipe of a bi-encoder: tuned = "dsr"')
         if self.encoder.is_tuned and not self.encoder.headings:
             raise ValueError('the encoder "tuned" reads headings: headings = false is for others')
-        if self.encoder.is_tuned and self.rerank.rounds and not self.rerank.over:
-            raise ValueError('a reranker beside the encoder "tuned" needs a recipe without it to learn over: over = "best"')
         if self.diversity and self.method != "towers":
             raise ValueError("only a recipe of towers has several sections among its first answers: diversity is for no other")
         if self.rerank.tuned and (not self.rerank.rounds or self.method != "towers"):
@@ -162,8 +160,6 @@ class Recipe(Options):
             raise BadSetting(f"recipe {other.name} has no encoder to borrow: it ranks by words")
         tunes = other.method == "bi-encoder"
         encoder = EncoderOptions(name="tuned", tuned=other.name) if tunes else other.encoder  # pyright: ignore[reportCallIssue]
-        if encoder.is_tuned and self.reranks:
-            raise BadSetting(f"recipe {self.name}: no reranker learns over the encoder of {other.name}: it knows all questions")
         return self._over(encoder)
 
     def _over(self, encoder: EncoderOptions | None) -> "Recipe":

@@ -68,10 +68,6 @@ def cross_fitted_tables(workspace: Workspace, recipes: Sequence[Recipe], splits:
             raise BadQuery(f"recipe {recipe.name} has no reranker of the first candidates; lambdamart has one")
         if _towers(recipe) != _towers(recipes[0]):
             raise BadQuery(f"{recipes[0].name} and {recipe.name} rerank what different towers find: compare them one by one")
-        if recipe.encoder.is_tuned:
-            raise BadQuery(
-                f"recipe {recipe.name}: its encoder has learnt from all training questions, and cannot be cross-fitted"
-            )
     trainer, first = Trainer(workspace, alone()), recipes[0]
     for split in splits:
         check_questions(first, workspace.questions, (split,))

@@ -124,7 +124,7 @@ def _in(encoder: Part, text: str, parts: Sequence[str]) -> Matrix:
     """Return float32[1 + parts, d]: embeddings of a text and of parts of it by one encoder."""
     if not parts:
         return encoder.encode([text])
-    if isinstance(encoder, MuseEncoder | OnnxEncoder):
+    if isinstance(encoder, MuseEncoder | OnnxEncoder | TunedEncoder):
         return encoder.encode_in(text, parts)
     return embedded_apart(encoder.encode, text, parts)
 

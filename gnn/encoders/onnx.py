@@ -37,7 +37,7 @@ class OnnxEncoder:
         self._limits: dict[str, int] = options["max_tokens"]
         self._pad = int(options["pad_id"])
         self._session = opened(folder / MODEL_FILE, threads)
-        self._gives_states = any(output.name == STATES for output in self._session.get_outputs())
+        self._gives_states = gives_states(self._session)
         self._tokenizer = tokenizer_of(folder / TOKENIZER_FILE)
         mean = folder / "mean.npy"
         self.mean = np.load(mean) if mean.exists() else None
@@ -61,14 +61,9 @@ class OnnxEncoder:
         if not self._gives_states:
             return embedded_apart(self.encode, text, parts)
         (pieces,) = self._pieces([text], "query")
-        tokens = np.array([pieces.ids])
-        whole, states = self._session.run([EMBEDDING, STATES], {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
-        inside = _standing(np.array(pieces.offsets) - len(self._prefix["query"]), text, parts)
-        vectors = np.empty((1 + len(parts), whole.shape[1]), np.float32)
-        vectors[0] = whole[0]
-        for row, within in enumerate(inside, 1):
-            if within is not None:
-                vectors[row] = unit(states[0, within].mean(axis=0))
+        inside = standing(np.array(pieces.offsets) - len(self._prefix["query"]), text, parts)
+        whole, of_parts = pooled_in(self._session, pieces.ids, inside)
+        vectors = np.concatenate([whole[None], unit(of_parts)])
         if alone := [n for n, within in enumerate(inside) if within is None]:
             vectors[[1 + n for n in alone]] = self.encode_raw([parts[n] for n in alone], "query")
         return vectors if self.mean is None else unit(vectors - self.mean)
@@ -92,7 +87,27 @@ class OnnxEncoder:
             np.save(folder / "mean.npy", self.mean)
 
 
-def _standing(offsets: npt.NDArray[np.int64], text: str, parts: Sequence[str]) -> list[npt.NDArray[np.bool_] | None]:
+def gives_states(session: Any) -> bool:
+    """Return whether a graph over texts gives the state of each of their word pieces."""
+    return any(output.name == STATES for output in session.get_outputs())
+
+
+def pooled_in(
+    session: Any, ids: Sequence[int], inside: Sequence[npt.NDArray[np.bool_] | None]
+) -> tuple[npt.NDArray[np.float32], Matrix]:
+    """Return float32[d], the embedding of a text, and float32[parts, d], the mean of the states of each part of it.
+
+    Args:
+        ids: word pieces of the text, marks and all.
+        inside: those of each part, as `standing` gives them; where there are none its row is zero.
+    """
+    tokens = np.array([ids])
+    whole, states = session.run([EMBEDDING, STATES], {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
+    means = [np.zeros_like(whole[0]) if within is None else states[0, within].mean(axis=0) for within in inside]
+    return whole[0], np.array(means, np.float32).reshape(len(means), -1)
+
+
+def standing(offsets: npt.NDArray[np.int64], text: str, parts: Sequence[str]) -> list[npt.NDArray[np.bool_] | None]:
     """Return which word pieces of a text each part has, bool[pieces]; None of a part that does not stand in what was read.
 
     Args:

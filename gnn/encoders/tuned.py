@@ -13,8 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from gnn.encoders.onnx import MODEL_FILE, TOKENIZER_FILE, embedded_in_batches, opened, tokenizer_of
-from search.arrays import Matrix, unit
+from gnn.encoders.onnx import (
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    embedded_in_batches,
+    gives_states,
+    opened,
+    pooled_in,
+    standing,
+    tokenizer_of,
+)
+from search.arrays import Matrix, embedded_apart, unit
 from search.vectors.model import TunedVectors
 
 ARTICLE_FILE, MARKS_FILE = "article.onnx", "tuned.json"
@@ -71,6 +80,7 @@ class TunedEncoder:
         stored: dict[str, Any] = json.loads((folder / MARKS_FILE).read_text("utf-8"))
         self.marks = Marks(**stored)
         self._session = opened(folder / MODEL_FILE, threads)
+        self._gives_states = gives_states(self._session)
         self._article = opened(folder / ARTICLE_FILE, threads) if (folder / ARTICLE_FILE).exists() else None
         self._tokenizer = tokenizer_of(folder / TOKENIZER_FILE)
         mean = folder / "mean.npy"
@@ -79,6 +89,25 @@ class TunedEncoder:
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Return float32[texts, d]: embeddings of queries."""
         return self._centred(self.encode_raw(texts, "query"))
+
+    def encode_in(self, text: str, parts: Sequence[str]) -> Matrix:
+        """Return float32[1 + parts, d]: embeddings of a query and of parts of it.
+
+        Where a text is the mean of its word pieces, one pass reads all parts that stand in it word for word, up to the limit;
+        others are read by themselves.
+        """
+        if not self._gives_states:
+            return embedded_apart(self.encode, text, parts)
+        limit, before = self.marks.query_tokens, 1 + len(self.marks.query)
+        (encoding,) = self._tokenizer.encode_batch([text[: LETTERS * limit]], add_special_tokens=False)
+        ids = self.marks.query_pieces(encoding.ids)
+        offsets = np.zeros((len(ids), 2), np.int64)  # marks end before the first letter
+        offsets[before:-1] = np.array(encoding.offsets, np.int64).reshape(-1, 2)[: len(ids) - before - 1]
+        inside = standing(offsets, text, parts)
+        whole, of_parts = pooled_in(self._session, ids, inside)
+        if alone := [n for n, within in enumerate(inside) if within is None]:
+            of_parts[alone] = self.encode_raw([parts[n] for n in alone], "query")
+        return self._centred(self._finished(np.concatenate([whole[None], of_parts])))
 
     def encode_passages(self, texts: Sequence[str]) -> Matrix:
         """Return float32[texts, d]: embeddings of articles."""

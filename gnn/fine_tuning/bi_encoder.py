@@ -32,7 +32,14 @@ class TextEncoder(nn.Module):
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return ``out``."""
-        states = self.transformer(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        return self.pooled(self.states(input_ids, attention_mask), attention_mask)
+
+    def states(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return float32[texts, t, hidden]: the last state of each word piece."""
+        return self.transformer(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+
+    def pooled(self, states: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return ``out`` of the last states."""
         if self.pooling == "cls":
             return states[:, 0]
         weights = attention_mask.unsqueeze(-1).to(states.dtype)

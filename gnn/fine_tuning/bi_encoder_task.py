@@ -113,9 +113,9 @@ class BiEncoderTask:
         return negative_log_likelihood(scores, others, options.temperature)
 
     def quality(self) -> Mapping[str, float]:
-        """Return R@100 and MAP on the development questions, among the articles of the pool (0 to 1)."""
+        """Return R@100 and MAP on the development questions, among the articles of the pool (0 to 1); none without any."""
         if not self.pairs.answering:
-            return {"R@100": 0.0, "MAP": 0.0}
+            return {}
         articles = embedded(self.model, [self._article(int(i)) for i in self._pool])
         queries = self._embedded_queries(self._asked)
         scores = similarities(queries, articles, self.recipe.bi_encoder.similarity).cpu().numpy()

@@ -5,10 +5,22 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from gnn.encoders.onnx import EMBEDDING, MODEL_FILE, TOKENIZER_FILE
+from gnn.encoders.onnx import EMBEDDING, MODEL_FILE, STATES, TOKENIZER_FILE
 from gnn.encoders.onnx_export import export_graph, export_text_graph
 from gnn.encoders.tuned import ARTICLE_FILE, write_marks
-from gnn.fine_tuning.bi_encoder import BiEncoder
+from gnn.fine_tuning.bi_encoder import BiEncoder, TextEncoder
+
+
+class _WithStates(nn.Module):
+    """The vector of a text that is the mean of its word pieces, and their states: parts of it are pooled from these."""
+
+    def __init__(self, text: TextEncoder) -> None:
+        super().__init__()
+        self.text = text
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor]:
+        states = self.text.states(input_ids, attention_mask)
+        return self.text.pooled(states, attention_mask), states
 
 
 class _Passages(nn.Module):
@@ -23,7 +35,10 @@ class _Passages(nn.Module):
 def export_bi_encoder(model: BiEncoder, folder: Path) -> None:
     """Write a bi-encoder into a folder that is there, for `gnn.encoders.tuned.TunedEncoder` to open."""
     model = model.cpu().eval()
-    export_text_graph(model.text, folder / MODEL_FILE)
+    if model.options.pooling == "mean":
+        export_text_graph(_WithStates(model.text), folder / MODEL_FILE, outputs=(EMBEDDING, STATES))
+    else:
+        export_text_graph(model.text, folder / MODEL_FILE)
     if model.options.passages > 1 or model.options.passage_layers:
         example = torch.randn(2, min(2, model.options.passages), model.body.hidden)
         mask = torch.ones(example.shape[:2], dtype=torch.long)

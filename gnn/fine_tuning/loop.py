@@ -50,7 +50,7 @@ class Task(Protocol):
         ...
 
     def quality(self) -> Mapping[str, float]:
-        """Return measures on development questions; the epoch with the greatest sum is kept."""
+        """Return measures on development questions; the epoch with the greatest sum is kept, or the last where there are none."""
         ...
 
 
@@ -245,7 +245,7 @@ class _Tuning:
             quality = self.task.quality()
         state.curve.append(TunedEpoch(float(np.mean(state.losses)), dict(quality), round(time.monotonic() - began, 1)))
         state.losses = []
-        if state.best < 0 or sum(quality.values()) > sum(state.curve[state.best].quality.values()):
+        if not quality or state.best < 0 or sum(quality.values()) > sum(state.curve[state.best].quality.values()):
             state.best = len(state.curve) - 1
             state.parameters = {name: value.detach().cpu().clone() for name, value in self.parameters.items()}
         self._keep(began)

@@ -59,7 +59,8 @@ def tuned_by(recipe: Recipe) -> Recipe:
     """Return the recipe of the bi-encoder among a recipe's encoders.
 
     Raises:
-        BadSetting: the recipe that it names trains none, or one for another similarity than the cosine.
+        BadSetting: the recipe that it names trains none, one for another similarity than the cosine, or one that learns from
+            the development questions that this recipe chooses by.
     """
     if recipe.method == "bi-encoder":
         return recipe
@@ -68,14 +69,15 @@ def tuned_by(recipe: Recipe) -> Recipe:
         raise BadSetting(f"recipe {recipe.name}: {named.name} trains no bi-encoder that features could be tuned by")
     if named.bi_encoder.similarity != "cosine":
         raise BadSetting(f"recipe {recipe.name}: features are compared by the cosine, {named.name} is trained for another")
-    return named
+    return _chosen_apart(recipe, named)
 
 
 def read_by(recipe: Recipe) -> Recipe | None:
     """Return the recipe of the bi-encoder whose cosines a recipe's reranker learns; None where it learns none.
 
     Raises:
-        BadSetting: there is no such recipe, or it gives no vectors whose cosines could be compared beside others.
+        BadSetting: there is no such recipe, it gives no vectors whose cosines could be compared beside others, or it learns
+            from the development questions that this recipe chooses by.
     """
     if not recipe.rerank.tuned:
         return None
@@ -84,6 +86,13 @@ def read_by(recipe: Recipe) -> Recipe | None:
         raise BadSetting(
             f"recipe {recipe.name}: its reranker reads cosines of a bi-encoder of articles as they are: {named.name}"
         )
+    return _chosen_apart(recipe, named)
+
+
+def _chosen_apart(recipe: Recipe, named: Recipe) -> Recipe:
+    """Return the bi-encoder of a recipe, which has not learnt from what this one chooses by."""
+    if named.bi_encoder.refit and not recipe.training.refit:
+        raise BadSetting(f"recipe {recipe.name} chooses by development questions, from which {named.name} learns: refit it too")
     return named
 
 
@@ -125,7 +134,7 @@ def tuned_encoder(
     """Return the bi-encoder of a recipe for the training questions of a split, trained unless it was before.
 
     Args:
-        recipe: of the bi-encoder.
+        recipe: of the bi-encoder; where it is refit, development questions are learnt from beside the others.
         passages: texts of all articles below their headings.
         learnt: questions to learn from in place of those.
         reads: positions of the articles that it will embed; unless given, all.
@@ -145,6 +154,8 @@ def tuned_encoder(
     if run is None:
         if not training or not development:
             raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
+        if recipe.bi_encoder.refit:
+            training, development = [*training, *development], []
         run = _train(workspace, wanted, texts, (training, development))
     return Tuned(TunedEncoder(folder, workspace.threads), texts, folder, run.seconds, run.parameters)
 
@@ -162,7 +173,7 @@ def _key(workspace: Workspace, recipe: Recipe, questions: Sequence[Question]) ->
     """Return a digest of all that a bi-encoder is made from, and of nothing that is done with it later."""
     asked = [asdict(question) for question in sorted(questions, key=lambda question: question.id)]
     # Some options are younger than stored encoders, whose names stay valid: each counts where it is used.
-    younger = {"share"} if recipe.bi_encoder.share == 1 else None
+    younger = {name for name, unused in (("share", 1), ("refit", False)) if getattr(recipe.bi_encoder, name) == unused}
     parts = [recipe.fine_tuning.model_dump(mode="json"), recipe.bi_encoder.model_dump(mode="json", exclude=younger)]
     parts += [recipe.adaptation.model_dump(mode="json")] if recipe.adaptation.steps else []
     parts += [recipe.synthetic.model_dump(mode="json")] if recipe.synthetic.per_article else []

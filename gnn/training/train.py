@@ -241,14 +241,10 @@ class Trainer:
             reader: of the bi-encoder whose cosines are features too; of all candidates where the questions are given, else of
                 those that are learnt from.
 
-        Raises:
-            BadSetting: an encoder of the recipe has learnt from all of the questions.
+        A bi-encoder among the encoders is trained anew for each part, on the other parts: one that has learnt from all of the
+        questions knows these by heart, and trees would trust it too much.
         """
-        if recipe.encoder.is_tuned:
-            raise BadSetting(
-                f"recipe {recipe.name} has an encoder that has learnt from all questions: no reranker learns over it"
-            )
-        workspace, features = self.workspace, self._features_of(recipe, split)
+        workspace = self.workspace
         first = sampled(recipe.other(recipe.training.start) if recipe.training.start else recipe, recipe.rerank.negatives)
         development = of_split(workspace.questions, split, "development")
         most = max(COMPARED, recipe.rerank.depth) if asked is None else MOST
@@ -257,6 +253,7 @@ class Trainer:
         threads, process, progress = workspace.threads, self.process, workspace.progress
 
         def model_of(questions: Sequence[Question]) -> VectorModel:
+            features = self._features_of(recipe, split, questions if recipe.encoder.is_tuned else None)
             examples = Examples(workspace.corpus, features, self._edges(first), questions, development)
             trained = fit(first, examples, threads=threads, process=process, progress=progress, chosen=chosen)
             memory = _question_memory(workspace.corpus, features, trained, questions)
@@ -275,24 +272,31 @@ class Trainer:
         edges = subgraph_edges(corpus, kinds) if graph.vectors is None else exported_edges(graph, corpus, kinds)
         return shuffled(edges, recipe.training.seed) if recipe.document.shuffled_edges else edges
 
-    def _features_of(self, recipe: Recipe, split: str) -> Features:
-        """Return the features of the law by a recipe's encoders; those of a bi-encoder are of a split and a seed."""
+    def _features_of(self, recipe: Recipe, split: str, learnt: Sequence[Question] | None = None) -> Features:
+        """Return the features of the law by a recipe's encoders; those of a bi-encoder are of a split and a seed.
+
+        Args:
+            learnt: what a bi-encoder learns from in place of the training questions; its features are not held for others.
+        """
         options, workspace = recipe.encoder, self.workspace
         tuned = tuned_by(recipe) if options.is_tuned else None
         key = (options.model_dump_json(), *((tuned.key(), split) if tuned else ()))
-        if key not in self._features:
-            self._features[key] = make_features(
-                workspace.home,
-                workspace.corpus,
-                workspace.text,
-                options,
-                tuned_by=None
-                if tuned is None
-                else lambda passages: tuned_encoder(workspace.of_recipe(tuned), tuned, split, passages),
-                threads=workspace.threads,
-                progress=workspace.progress,
-            )
-        return self._features[key]
+        if learnt is None and key in self._features:
+            return self._features[key]
+        made = make_features(
+            workspace.home,
+            workspace.corpus,
+            workspace.text,
+            options,
+            tuned_by=None
+            if tuned is None
+            else lambda passages: tuned_encoder(workspace.of_recipe(tuned), tuned, split, passages, learnt),
+            threads=workspace.threads,
+            progress=workspace.progress,
+        )
+        if learnt is None:
+            self._features[key] = made
+        return made
 
     def _run(self, trained: Trained) -> Card:
         return {

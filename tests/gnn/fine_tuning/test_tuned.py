@@ -1,5 +1,6 @@
 """Bi-encoders of a law and its questions: trained once, kept, gone on with, built upon, served; and what cannot be trained."""
 
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import torch
 from cypher.engines.ladybug import open_graph
 from cypher.graph import Graph
 from gnn.comparison.contenders import contender
-from gnn.encoders.features import Features
+from gnn.encoders.features import Features, Tuned
 from gnn.encoders.passages import passage
 from gnn.encoders.tuned import TunedEncoder
 from gnn.fine_tuning import bi_encoder_task
@@ -21,10 +22,12 @@ from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
 from gnn.fine_tuning.body import load_body
 from gnn.fine_tuning.kept_run import RUNS
 from gnn.fine_tuning.loop import CHECKPOINT, CURVE, Run, tune
-from gnn.fine_tuning.tuned import tuned_encoder
+from gnn.fine_tuning.tuned import read_by, tuned_by, tuned_encoder
 from gnn.model.inductive import features_of_passages
 from gnn.model.trained import compared_by
 from gnn.recipe import Recipe, load_recipe
+from gnn.training import train as train_module
+from gnn.training.cross_fitting import fold_of
 from gnn.training.distributed import alone
 from gnn.training.lambdamart import Example
 from gnn.training.train import Trainer, train
@@ -202,16 +205,60 @@ def test_a_reranker_beside_a_tuned_encoder_learns_over_models_without_it(
     before = model_ids(recipe, "index", [])
     (tmp_path / "plain.toml").write_text(_PLAIN.replace("epochs = 2", "epochs = 3"))
     assert model_ids(recipe, "index", []) != before
-    (tmp_path / "plain.toml").write_text(_ABOVE)
-    with open_graph(own_home) as graph, pytest.raises(BadSetting, match="recipe plain has an encoder that has learnt"):
-        Trainer(working_on(own_home, graph), alone()).version(recipe, "random", "")
+
+
+@pytest.mark.slow
+def test_a_reranker_over_a_tuned_encoder_learns_over_one_for_each_part_that_has_not_seen_it(
+    own_home: Path, small_body: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = downstream(small_body, tmp_path, _ABOVE + _RERANKED.replace('over = "plain"\n', ""))
+    learnt_from: list[set[str] | None] = []
+    made = train_module.tuned_encoder
+
+    def noted(workspace: Workspace, own: Recipe, split: str, passages: Sequence[str], learnt: Any = None) -> Tuned:
+        learnt_from.append(None if learnt is None else {question.id for question in learnt})
+        return made(workspace, own, split, passages, learnt)
+
+    monkeypatch.setattr(train_module, "tuned_encoder", noted)
+    with open_graph(own_home) as graph:
+        workspace = working_on(own_home, graph)
+        version = Trainer(workspace, alone()).version(recipe, "random", "")
+        training = {question.id: question for question in of_split(workspace.questions, "random", "train")}
+        parts = {fold_of(workspace.corpus, question, "random") for question in training.values()}
+        without = [{id for id, one in training.items() if fold_of(workspace.corpus, one, "random") != part} for part in parts]
+    assert version.reranker is not None
+    assert learnt_from == [None, *(others for others in without if others)]
+    assert len(list((own_home / "features").glob("tuned-small-dsr-random-*"))) == len(learnt_from)
+
+
+def test_a_refit_bi_encoder_learns_from_development_questions_for_all_of_its_epochs(own_home: Path, small_body: Path) -> None:
+    plain = bi_encoder_recipe(small_body, tuning={"epochs": 3, "patience": 1})
+    refit = plain.model_copy(update={"bi_encoder": plain.bi_encoder.model_copy(update={"refit": True})})
+    with open_graph(own_home) as graph:
+        workspace = working_on(own_home, graph)
+        folders = [tuned_encoder(workspace, one, "random", texts_of(workspace)).folder for one in (plain, refit)]
+    header, *epochs = (folders[1] / CURVE).read_text("utf-8").splitlines()
+    assert folders[0] != folders[1]
+    assert header == "epoch,loss,seconds,kept", "nothing is left to choose by"
+    assert [line.rpartition(",")[2] for line in epochs] == ["", "", "yes"]
+
+
+@pytest.mark.parametrize("named", [_ABOVE, _ABOVE.replace("lsa+tuned", "lsa").replace('tuned = "small-dsr"\n', "")])
+def test_a_recipe_that_chooses_by_development_questions_names_no_bi_encoder_that_learns_from_them(
+    small_body: Path, tmp_path: Path, named: str
+) -> None:
+    reads = "" if "lsa+tuned" in named else '[rerank]\nrounds = 4\ntuned = "small-dsr"\n'
+    recipe = downstream(small_body, tmp_path, named + reads)
+    file = tmp_path / "small-dsr.toml"
+    file.write_text(file.read_text() + "refit = true\n")
+    with pytest.raises(BadSetting, match="chooses by development questions, from which small-dsr learns"):
+        read_by(recipe) if reads else tuned_by(recipe)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ('[encoder]\nname = "tuned"\n', "needs the recipe of a bi-encoder"),
-        (_ABOVE + _RERANKED.replace('over = "plain"\n', ""), "needs a recipe without it to learn over"),
         ('method = "bi-encoder"\n', 'the encoder of a bi-encoder is name = "tuned"'),
     ],
 )
