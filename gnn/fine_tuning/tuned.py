@@ -107,7 +107,7 @@ def read_vectors(
 
     Args:
         recipe: of the bi-encoder.
-        training: what it learns from; unless given, the training questions of the split.
+        training: all that it learns from; unless given, as `tuned_encoder` has it.
         positions: of the articles that are read; others have zeros. Unless given, all are.
 
     Raises:
@@ -134,9 +134,9 @@ def tuned_encoder(
     """Return the bi-encoder of a recipe for the training questions of a split, trained unless it was before.
 
     Args:
-        recipe: of the bi-encoder; where it is refit, development questions are learnt from beside the others.
+        recipe: of the bi-encoder; where it is refit, development questions are learnt from too, and choose nothing.
         passages: texts of all articles below their headings.
-        learnt: questions to learn from in place of those.
+        learnt: all that is learnt from, in place of those.
         reads: positions of the articles that it will embed; unless given, all.
 
     Raises:
@@ -145,7 +145,10 @@ def tuned_encoder(
         StorageFull: the disk is full; the last checkpoint stays.
     """
     training, development = (of_split(workspace.questions, split, part) for part in ("train", "development"))
-    training = training if learnt is None else [*learnt]
+    if learnt is not None:
+        training = [*learnt]
+    elif recipe.bi_encoder.refit:
+        training = [*training, *development]
     key = _key(workspace, recipe, [*training, *development])
     wanted = _Wanted(recipe, split, key, learnt is not None, np.arange(len(passages)) if reads is None else reads)
     folder = kept_folder(workspace, wanted.name)
@@ -154,9 +157,7 @@ def tuned_encoder(
     if run is None:
         if not training or not development:
             raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
-        if recipe.bi_encoder.refit:
-            training, development = [*training, *development], []
-        run = _train(workspace, wanted, texts, (training, development))
+        run = _train(workspace, wanted, texts, (training, [] if recipe.bi_encoder.refit else development))
     return Tuned(TunedEncoder(folder, workspace.threads), texts, folder, run.seconds, run.parameters)
 
 

@@ -27,8 +27,8 @@ from search.text.index import TextIndex
 from search.vectors.model import TunedVectors, VectorModel
 
 FOLDS = 5
-ModelOf = Callable[[Sequence[Question]], VectorModel]
-"""Trains a model on questions."""
+ModelOf = Callable[[int, Sequence[Question]], VectorModel]
+"""Trains a model on all questions but those of a part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,12 @@ class Reading:
     """The bi-encoder whose cosines are features too.
 
     Attributes:
-        vectors_of: trains it on questions, and gives its vectors of some articles; others may have zeros.
+        vectors_of: trains it on all questions but those of a part, and gives its vectors of some articles; others may have
+            zeros.
         first: candidates of a question that it reads, at least `search.ranking.candidates.COMPARED`; others are left out.
     """
 
-    vectors_of: Callable[[Sequence[Question], Positions], TunedVectors]
+    vectors_of: Callable[[int, Positions], TunedVectors]
     first: int
 
 
@@ -87,8 +88,7 @@ def cross_fitted(
     """Yield every question as an example, asked by title and as a whole, fold by fold.
 
     Args:
-        model_of: trains a model on the questions of the other folds.
-        reading: trains a bi-encoder on them, too.
+        model_of: trains a model on the questions of the other folds; reading: trains a bi-encoder on them, too.
         threads: questions that are asked at a time.
     """
     folds = [fold_of(index.corpus, question, split) for question in questions]
@@ -96,13 +96,13 @@ def cross_fitted(
         others = [question for question, of in zip(questions, folds, strict=True) if of != fold]
         if not others:
             continue
-        model = model_of(others)
+        model = model_of(fold, others)
         own = [question for question, of in zip(questions, folds, strict=True) if of == fold]
         ask = partial(_asked, index, questions=own, fold=fold, threads=threads, progress=progress)
         examples = ask(model)
         if reading is not None and examples:
             first = np.unique(np.concatenate([example.candidates.positions[: reading.first] for example in examples]))
-            read = ask(replace(model, tuned=reading.vectors_of(others, first)))
+            read = ask(replace(model, tuned=reading.vectors_of(fold, first)))
             examples = [replace(example, candidates=example.candidates.first(reading.first)) for example in read]
         yield from examples
 

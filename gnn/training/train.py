@@ -10,16 +10,20 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 from scipy import sparse
 
-from gnn.encoders.features import Features, make_features, with_shuffled_parents
+from gnn.encoders.features import Features, Tuned, make_features, opened_tuned, with_shuffled_parents
+from gnn.encoders.joined import JoinedEncoder
+from gnn.encoders.passages import passage
 from gnn.fine_tuning.tuned import read_by, read_vectors, tuned_by, tuned_encoder
 from gnn.model.subgraph import SubgraphEdges, exported_edges, shuffled, subgraph_edges
 from gnn.model.trained import Choice, State, Trained, compared_by, untrained
+from gnn.options import EncoderOptions
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import Reading, cross_fitted, sampled
 from gnn.training.distributed import Process, alone, gpu_name
 from gnn.training.fusion_tuning import POOLING, tune_weights, weights_of
 from gnn.training.lambdamart import Example, fit_trees
 from gnn.training.loop import Examples, dismiss, fit
+from gnn.training.parts import Parts
 from gnn.training.scope import complete_scope
 from gnn.training.terms import complete_terms
 from gnn.versions.active import active_id, model_rows, register
@@ -32,7 +36,7 @@ from schema.errors import BadSetting
 from schema.records import Question
 from search.arrays import Matrix, Positions
 from search.corpus.corpus import Corpus
-from search.questions import judged, of_split, positions_of, query_text
+from search.questions import TITLE, judged, of_split, positions_of, query_text
 from search.ranking.candidates import COMPARED, MOST, columns
 from search.ranking.reranker import Reranker
 from search.ranking.tree_pooling import PoolingWeights
@@ -251,17 +255,18 @@ class Trainer:
         asked = of_split(workspace.questions, split, "train") if asked is None else asked
         chosen = self._chosen(recipe.chooser, split) if first.training.refit else None
         threads, process, progress = workspace.threads, self.process, workspace.progress
+        parts = Parts(workspace, split, asked)
 
-        def model_of(questions: Sequence[Question]) -> VectorModel:
-            features = self._features_of(recipe, split, questions if recipe.encoder.is_tuned else None)
+        def model_of(part: int, questions: Sequence[Question]) -> VectorModel:
+            features = self._features_of(recipe, split, parts, part)
             examples = Examples(workspace.corpus, features, self._edges(first), questions, development)
             trained = fit(first, examples, threads=threads, process=process, progress=progress, chosen=chosen)
             memory = _question_memory(workspace.corpus, features, trained, questions)
             return NewVersion("", first, features, trained, memory, weights, pooling).model(features.queries)
 
-        def vectors_of(questions: Sequence[Question], positions: Positions) -> TunedVectors:
+        def vectors_of(part: int, positions: Positions) -> TunedVectors:
             assert reader is not None
-            return read_vectors(workspace, reader, split, questions, positions).model()
+            return read_vectors(workspace, reader, split, parts.without(part, reader), positions).model()
 
         reading = None if reader is None else Reading(vectors_of, most)
         return list(cross_fitted(workspace.index, asked, split, model_of, reading, threads=threads, progress=progress))
@@ -272,31 +277,57 @@ class Trainer:
         edges = subgraph_edges(corpus, kinds) if graph.vectors is None else exported_edges(graph, corpus, kinds)
         return shuffled(edges, recipe.training.seed) if recipe.document.shuffled_edges else edges
 
-    def _features_of(self, recipe: Recipe, split: str, learnt: Sequence[Question] | None = None) -> Features:
+    def _features_of(self, recipe: Recipe, split: str, parts: Parts | None = None, part: int | None = None) -> Features:
         """Return the features of the law by a recipe's encoders; those of a bi-encoder are of a split and a seed.
 
         Args:
-            learnt: what a bi-encoder learns from in place of the training questions; its features are not held for others.
+            parts, part: the part of the questions that a bi-encoder shall not have seen; its features are not held for others.
         """
         options, workspace = recipe.encoder, self.workspace
-        tuned = tuned_by(recipe) if options.is_tuned else None
-        key = (options.model_dump_json(), *((tuned.key(), split) if tuned else ()))
-        if learnt is None and key in self._features:
+        bi_encoder = tuned_by(recipe) if options.is_tuned else None
+        if bi_encoder is None or parts is None or part is None:
+            parts = part = None
+        key = (options.model_dump_json(), *((bi_encoder.key(), split) if bi_encoder else ()))
+        if part is None and key in self._features:
             return self._features[key]
+
+        def tuned(passages: Sequence[str]) -> Tuned:
+            assert bi_encoder is not None
+            if parts is None or part is None:
+                return tuned_encoder(workspace.of_recipe(bi_encoder), bi_encoder, split, passages)
+            return parts.encoder(part, bi_encoder, passages)
+
         made = make_features(
             workspace.home,
             workspace.corpus,
             workspace.text,
             options,
-            tuned_by=None
-            if tuned is None
-            else lambda passages: tuned_encoder(workspace.of_recipe(tuned), tuned, split, passages, learnt),
+            tuned_by=tuned if bi_encoder else None,
             threads=workspace.threads,
             progress=workspace.progress,
         )
-        if learnt is None:
+        if options.unseen and bi_encoder:
+            asked = parts or Parts(workspace, split, of_split(workspace.questions, split, "train"))
+            made = replace(made, readers=self._readers(made.encoder, options, bi_encoder, asked, part))
+        if part is None:
             self._features[key] = made
         return made
+
+    def _readers(
+        self, encoder: JoinedEncoder, options: EncoderOptions, bi_encoder: Recipe, parts: Parts, without: int | None
+    ) -> dict[str, JoinedEncoder]:
+        """Return by the texts of training queries encoders that have not seen them: those of their parts."""
+        corpus, text, progress = self.workspace.corpus, self.workspace.text, self.workspace.progress
+        passages = [passage(corpus, text, position) for position in range(len(corpus.articles))]
+        questions = [question for question in parts.taught(bi_encoder) if parts.of(question) != without]
+        readers: dict[str, JoinedEncoder] = {}
+        for part in sorted({parts.of(question) for question in questions}):
+            tuned, _ = opened_tuned(parts.encoder(part, bi_encoder, passages), options, progress)
+            of_part = encoder.tuned_by(tuned)
+            for question in questions:
+                if parts.of(question) == part:
+                    readers |= dict.fromkeys((query_text(question), query_text(question, TITLE)), of_part)
+        return readers
 
     def _run(self, trained: Trained) -> Card:
         return {

@@ -26,6 +26,7 @@ from gnn.fine_tuning.tuned import read_by, tuned_by, tuned_encoder
 from gnn.model.inductive import features_of_passages
 from gnn.model.trained import compared_by
 from gnn.recipe import Recipe, load_recipe
+from gnn.training import parts as parts_module
 from gnn.training import train as train_module
 from gnn.training.cross_fitting import fold_of
 from gnn.training.distributed import alone
@@ -213,13 +214,13 @@ def test_a_reranker_over_a_tuned_encoder_learns_over_one_for_each_part_that_has_
 ) -> None:
     recipe = downstream(small_body, tmp_path, _ABOVE + _RERANKED.replace('over = "plain"\n', ""))
     learnt_from: list[set[str] | None] = []
-    made = train_module.tuned_encoder
 
     def noted(workspace: Workspace, own: Recipe, split: str, passages: Sequence[str], learnt: Any = None) -> Tuned:
         learnt_from.append(None if learnt is None else {question.id for question in learnt})
-        return made(workspace, own, split, passages, learnt)
+        return tuned_encoder(workspace, own, split, passages, learnt)
 
-    monkeypatch.setattr(train_module, "tuned_encoder", noted)
+    for module in (train_module, parts_module):
+        monkeypatch.setattr(module, "tuned_encoder", noted)
     with open_graph(own_home) as graph:
         workspace = working_on(own_home, graph)
         version = Trainer(workspace, alone()).version(recipe, "random", "")
