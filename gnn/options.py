@@ -36,10 +36,6 @@ class EncoderOptions(Options):
     )
     weights: tuple[PositiveFloat, ...] = Field((), description="Weight of each of the joined encoders; none: all the same.")
     tuned: str = Field("", description="Recipe of the bi-encoder that tuned is; its own, where the recipe trains one.")
-    unseen: bool = Field(
-        False,
-        description="Read each training query by a bi-encoder that has not seen its part: as towers will meet those of others.",
-    )
     dimensions: int = Field(512, ge=2, description="Dimensions of lsa.")
     min_df: int = Field(2, ge=1, description="Articles that a word must stand in to count for lsa (1 below 1,001 articles).")
     max_df: float = Field(0.2, gt=0, le=1, description="Share of articles above which lsa leaves a word out (1 below 1,001).")
@@ -171,7 +167,7 @@ class RerankOptions(Options):
     )
     over: str = Field(
         "",
-        description="Recipe of these models; its own, unless given. An encoder that has learnt from all questions needs another.",
+        description="Recipe of these models; its own, unless given, with a bi-encoder of its own for each part of the questions.",
     )
     seed: int = 7
 

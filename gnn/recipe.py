@@ -123,8 +123,6 @@ class Recipe(Options):
             raise ValueError('the encoder of a bi-encoder is name = "tuned", and no other recipe tunes it')
         if self.encoder.is_tuned and not own and not self.encoder.tuned:
             raise ValueError('the encoder "tuned" needs the recipe of a bi-encoder: tuned = "dsr"')
-        if self.encoder.unseen and (not self.encoder.is_tuned or own):
-            raise ValueError('unseen = true is for an encoder "tuned" by another recipe: no other has seen the questions')
         if self.encoder.is_tuned and not self.encoder.headings:
             raise ValueError('the encoder "tuned" reads headings: headings = false is for others')
         if self.diversity and self.method != "towers":

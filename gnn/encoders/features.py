@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -39,13 +39,12 @@ class Remembered:
 
     Args:
         threads: queries that are encoded at a time.
-        others: by the texts of queries, encoders that read these in its place.
     """
 
     begin_in: BeginIn | None = None
 
-    def __init__(self, encoder: JoinedEncoder, threads: int, others: Mapping[str, JoinedEncoder] | None = None) -> None:
-        self._encoder, self._threads, self._others = encoder, threads, others or {}
+    def __init__(self, encoder: JoinedEncoder, threads: int) -> None:
+        self._encoder, self._threads = encoder, threads
         self._read: dict[str, npt.NDArray[np.float32]] = {}
         self._read_in: dict[tuple[str, ...], Matrix] = {}
 
@@ -53,7 +52,7 @@ class Remembered:
         """Return float32[texts, d]: embeddings of queries."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._read]
         if missing:
-            encoded = side_by_side(lambda text: self._others.get(text, self._encoder).encode([text])[0], missing, self._threads)
+            encoded = side_by_side(lambda text: self._encoder.encode([text])[0], missing, self._threads)
             self._read.update(zip(missing, encoded, strict=True))
         return np.stack([self._read[text] for text in texts])
 
@@ -75,7 +74,6 @@ class Features:
             that was trained for another similarity than the cosine.
         seconds, parameters: of the training of its bi-encoder, where it has one.
         threads: queries that are encoded at a time.
-        readers: by their texts, encoders of queries that its bi-encoder has learnt from, which these have not.
     """
 
     encoder: JoinedEncoder
@@ -85,12 +83,11 @@ class Features:
     seconds: float = 0.0
     parameters: int = 0
     threads: int = 2
-    readers: Mapping[str, JoinedEncoder] = field(default_factory=dict[str, JoinedEncoder])
 
     @cached_property
     def queries(self) -> Remembered:
         """The encoder, remembering what it has read."""
-        return Remembered(self.encoder, self.threads, self.readers)
+        return Remembered(self.encoder, self.threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +145,7 @@ def make_features(
             parts.append(_OWN[name](home, law, passages, options, threads, progress))
         elif name == "tuned" and tuned_by is not None:
             tuned = tuned_by(passages())
-            parts.append(opened_tuned(tuned, options, progress))
+            parts.append(_tuned(tuned, progress, alone="+" not in options.name))
         else:
             texts = passages()
             folder = _exported(home, name, options, texts, law)
@@ -281,10 +278,10 @@ def _centred(encoder: OnnxEncoder, passages: Sequence[str], cache: Path, progres
     return encoder, unit(vectors - encoder.mean)
 
 
-def opened_tuned(tuned: Tuned, options: EncoderOptions, progress: Progress) -> tuple[TunedEncoder, Matrix]:
+def _tuned(tuned: Tuned, progress: Progress, *, alone: bool) -> tuple[TunedEncoder, Matrix]:
     """Return a bi-encoder with its articles: as it was trained to give them, or centred to stand beside other features."""
     vectors = encoded(tuned.encoder, tuned.texts, tuned.folder / PASSAGES, progress)
-    if "+" not in options.name:
+    if alone:
         return tuned.encoder, vectors
     tuned.encoder.mean = vectors.mean(0)
     return tuned.encoder, unit(vectors - tuned.encoder.mean)

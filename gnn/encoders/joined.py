@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -96,10 +96,6 @@ class JoinedEncoder:
             return joined([begun[n]() if n in begun else others[n] for n in range(len(self.parts))], self.weights)
 
         return embedded
-
-    def tuned_by(self, other: TunedEncoder) -> "JoinedEncoder":
-        """Return the same encoder with another bi-encoder in place of its own."""
-        return replace(self, parts=tuple(other if isinstance(part, TunedEncoder) else part for part in self.parts))
 
     @property
     def multilingual(self) -> MuseEncoder | None:

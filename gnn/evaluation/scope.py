@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gnn.recipe import Recipe
-from gnn.training.scope import LEAST, confidences, development_questions, evidence_of, learn_scope, unlearnt
+from gnn.training.scope import LEAST, confidences, development_questions, evidence_of, has_scope, learn_scope, unlearnt
 from gnn.versions.files import load_model
 from gnn.workspace import Workspace
-from schema.errors import MissingExtra, NotReady
+from schema.errors import BadSetting, MissingExtra, NotReady
 from search.questions import TITLE, WITH_DESCRIPTION, of_split
 from search.retrieval import Retriever
 
@@ -69,7 +69,11 @@ def measure_scope(workspace: Workspace, recipe: Recipe) -> Iterator[ScopeFigures
 
     Raises:
         NotReady: a version has not been trained, or there are too few questions with or without an answer.
+        BadSetting: versions of the recipe have no confidence.
     """
+    if not has_scope(recipe):
+        chooser = recipe.chooser.name
+        raise BadSetting(f"recipe {recipe.name}: {chooser}, which chose its epochs, embeds by another encoder: no confidence")
     for split in recipe.splits:
         inside, outside = development_questions(workspace, split)
         if min(len(inside), len(outside)) < LEAST:

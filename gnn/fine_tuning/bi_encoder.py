@@ -7,6 +7,7 @@ Question Answering", EMNLP 2020), its two towers one.
 from collections.abc import Sequence
 from itertools import chain
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -14,8 +15,13 @@ from torch.nn import functional
 from gnn.encoders.tuned import Marks, Pieces
 from gnn.fine_tuning.article_encoder import ArticleEncoder
 from gnn.fine_tuning.body import Body
+from gnn.fine_tuning.padding import of_like_lengths
 from gnn.options import BiEncoderOptions, FineTuningOptions
 from schema.errors import BadSetting
+
+_LARGE, _AT_ONCE = 1 << 13, 1 << 11
+"""Word pieces, paddings counted, above which a processor reads texts in batches of like lengths, and those of such a batch. With
+128 texts of 256 at once the states of a layer stand in no cache, and the gradients of all layers fill 24 GB."""
 
 
 class TextEncoder(nn.Module):
@@ -86,6 +92,14 @@ class BiEncoder(nn.Module):
         return self._finished(self.article(rows, mask.long()))
 
     def _embedded(self, pieces: Sequence[Pieces]) -> Tensor:
+        lengths = np.array([len(text) for text in pieces])
+        if self.device.type != "cpu" or len(pieces) * int(lengths.max()) <= _LARGE:
+            return self._read(pieces)
+        batches = list(of_like_lengths(lengths, _AT_ONCE))
+        read = torch.cat([self._read([pieces[place] for place in batch]) for batch in batches])
+        return read[torch.from_numpy(np.argsort(np.concatenate(batches)))]
+
+    def _read(self, pieces: Sequence[Pieces]) -> Tensor:
         tokens = self.body.batch(pieces).to(self.device)
         return self.text(tokens.ids, tokens.mask).float()
 

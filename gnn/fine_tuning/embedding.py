@@ -6,12 +6,12 @@ A GPU embeds in minutes what the exported graph, which runs on processors, takes
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from gnn.encoders.tuned import Pieces
 from gnn.fine_tuning.bi_encoder import BiEncoder
+from gnn.fine_tuning.padding import end_of_batch
 
 WORD_PIECES = {"cpu": 1 << 12, "cuda": 1 << 16}
 """Word pieces that are read at once, paddings counted, where memory holds them: few where caches are small."""
@@ -43,7 +43,7 @@ def embedded(
     at_once, first = WORD_PIECES[model.device.type], 0
     parts: list[Tensor] = []
     while first < len(order):
-        last = _end(ascending, first, at_once)
+        last = end_of_batch(ascending, first, at_once)
         try:
             parts.append(model.articles([articles[i] for i in order[first:last]]).float())
         except torch.OutOfMemoryError:
@@ -54,10 +54,3 @@ def embedded(
         advance(last - first)
         first = last
     return torch.cat(parts)[torch.from_numpy(np.argsort(order)).to(parts[0].device)]
-
-
-def _end(ascending: npt.NDArray[np.int64], first: int, at_once: int) -> int:
-    """Return the end of a batch from ``first``: as many as fit when each is padded to the longest, one at least."""
-    most = max(1, at_once // int(ascending[first]))  # were all as short as the first
-    padded = ascending[first : first + most] * np.arange(1, len(ascending[first : first + most]) + 1)
-    return first + max(1, int(np.searchsorted(padded, at_once, side="right")))

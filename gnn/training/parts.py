@@ -28,14 +28,13 @@ class Parts:
         """Return the part of a question."""
         return fold_of(self.workspace.corpus, question, self.split)
 
-    def taught(self, bi_encoder: Recipe) -> list[Question]:
-        """Return the questions that have a part and that a bi-encoder learns from: where it is refit, of development too."""
-        refit = bi_encoder.bi_encoder.refit
-        return [*self.asked, *(of_split(self.workspace.questions, self.split, "development") if refit else ())]
-
     def without(self, part: int, bi_encoder: Recipe) -> list[Question]:
-        """Return what a bi-encoder learns from that has not seen a part; questions of further sources have none."""
-        own = self.taught(bi_encoder)
+        """Return what a bi-encoder learns from that has not seen a part, those of development where it is refit.
+
+        Questions of further sources have no part.
+        """
+        development = of_split(self.workspace.questions, self.split, "development") if bi_encoder.bi_encoder.refit else []
+        own = [*self.asked, *development]
         every = of_split(self.workspace.of_recipe(bi_encoder).questions, self.split, "train")
         held = {(one.source, one.id) for one in self.workspace.questions}
         further = [one for one in every if (one.source, one.id) not in held]

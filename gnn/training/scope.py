@@ -34,8 +34,9 @@ _FOLDS = 5
 def complete_scope(workspace: Workspace, recipe: Recipe, id: str) -> bool:
     """Learn the confidence of the version that serves, unless that was done from the same questions; whether it was now.
 
-    That of a recipe that is refit is learnt from the version of its chooser, which the development questions are new to.
-    Without questions that the law cannot answer, or with fewer than `LEAST` of either, the version has none.
+    That of a recipe that is refit is learnt from the version of its chooser, which the development questions are new to. Where
+    the two embed by other encoders it has none: part of the evidence would have another scale. Without questions that the law
+    cannot answer, or with fewer than `LEAST` of either, it has none either.
 
     Raises:
         GraphBusy: the lock has gone to another job.
@@ -43,7 +44,7 @@ def complete_scope(workspace: Workspace, recipe: Recipe, id: str) -> bool:
         StorageFull: the disk is full; the version serves as before.
     """
     inside, outside = development_questions(workspace, recipe.splits[0])
-    if min(len(inside), len(outside)) < LEAST:
+    if min(len(inside), len(outside)) < LEAST or not has_scope(recipe):
         return False
     made_from = _fingerprint(workspace, [*inside, *outside], recipe.sentences)
     if read_scope(workspace.home, id)[1] == made_from:
@@ -53,6 +54,11 @@ def complete_scope(workspace: Workspace, recipe: Recipe, id: str) -> bool:
     workspace.check_lock()
     write_scope(workspace.home, id, scope, made_from)
     return True
+
+
+def has_scope(recipe: Recipe) -> bool:
+    """Return whether versions of a recipe can have a confidence: not where its epochs were chosen over another encoder."""
+    return recipe.chooser.encoder == recipe.encoder
 
 
 def unlearnt(workspace: Workspace, recipe: Recipe, split: str) -> Retriever:

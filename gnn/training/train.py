@@ -2,21 +2,19 @@
 
 import platform
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 from scipy import sparse
 
-from gnn.encoders.features import Features, Tuned, make_features, opened_tuned, with_shuffled_parents
-from gnn.encoders.joined import JoinedEncoder
-from gnn.encoders.passages import passage
+from gnn.encoders.features import Features, Tuned, make_features, with_shuffled_parents
 from gnn.fine_tuning.tuned import read_by, read_vectors, tuned_by, tuned_encoder
 from gnn.model.subgraph import SubgraphEdges, exported_edges, shuffled, subgraph_edges
 from gnn.model.trained import Choice, State, Trained, compared_by, untrained
-from gnn.options import EncoderOptions
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import Reading, cross_fitted, sampled
 from gnn.training.distributed import Process, alone, gpu_name
@@ -36,7 +34,7 @@ from schema.errors import BadSetting
 from schema.records import Question
 from search.arrays import Matrix, Positions
 from search.corpus.corpus import Corpus
-from search.questions import TITLE, judged, of_split, positions_of, query_text
+from search.questions import judged, of_split, positions_of, query_text
 from search.ranking.candidates import COMPARED, MOST, columns
 from search.ranking.reranker import Reranker
 from search.ranking.tree_pooling import PoolingWeights
@@ -44,6 +42,9 @@ from search.retrieval import Retriever
 from search.vectors.model import QuestionMemory, TunedVectors, VectorModel
 
 _PACKAGES = ("torch", "torch-geometric", "numpy", "scipy", "scikit-learn", "bm25s", "transformers", "onnxruntime", "ladybug")
+
+TaughtBy = Callable[[Recipe, Sequence[str]], Tuned]
+"""Gives the bi-encoder of a recipe, for the texts of all articles below their headings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +259,7 @@ class Trainer:
         parts = Parts(workspace, split, asked)
 
         def model_of(part: int, questions: Sequence[Question]) -> VectorModel:
-            features = self._features_of(recipe, split, parts, part)
+            features = self._features_of(recipe, split, partial(parts.encoder, part))
             examples = Examples(workspace.corpus, features, self._edges(first), questions, development)
             trained = fit(first, examples, threads=threads, process=process, progress=progress, chosen=chosen)
             memory = _question_memory(workspace.corpus, features, trained, questions)
@@ -277,57 +278,33 @@ class Trainer:
         edges = subgraph_edges(corpus, kinds) if graph.vectors is None else exported_edges(graph, corpus, kinds)
         return shuffled(edges, recipe.training.seed) if recipe.document.shuffled_edges else edges
 
-    def _features_of(self, recipe: Recipe, split: str, parts: Parts | None = None, part: int | None = None) -> Features:
+    def _features_of(self, recipe: Recipe, split: str, taught: TaughtBy | None = None) -> Features:
         """Return the features of the law by a recipe's encoders; those of a bi-encoder are of a split and a seed.
 
         Args:
-            parts, part: the part of the questions that a bi-encoder shall not have seen; its features are not held for others.
+            taught: gives a bi-encoder that has learnt from other questions than those of the split; its features are not held.
         """
         options, workspace = recipe.encoder, self.workspace
         bi_encoder = tuned_by(recipe) if options.is_tuned else None
-        if bi_encoder is None or parts is None or part is None:
-            parts = part = None
         key = (options.model_dump_json(), *((bi_encoder.key(), split) if bi_encoder else ()))
-        if part is None and key in self._features:
+        held = taught is None or bi_encoder is None
+        if held and key in self._features:
             return self._features[key]
-
-        def tuned(passages: Sequence[str]) -> Tuned:
-            assert bi_encoder is not None
-            if parts is None or part is None:
-                return tuned_encoder(workspace.of_recipe(bi_encoder), bi_encoder, split, passages)
-            return parts.encoder(part, bi_encoder, passages)
-
         made = make_features(
             workspace.home,
             workspace.corpus,
             workspace.text,
             options,
-            tuned_by=tuned if bi_encoder else None,
+            tuned_by=partial(taught or partial(self._taught, split), bi_encoder) if bi_encoder else None,
             threads=workspace.threads,
             progress=workspace.progress,
         )
-        if options.unseen and bi_encoder:
-            asked = parts or Parts(workspace, split, of_split(workspace.questions, split, "train"))
-            made = replace(made, readers=self._readers(made.encoder, options, bi_encoder, asked, part))
-        if part is None:
+        if held:
             self._features[key] = made
         return made
 
-    def _readers(
-        self, encoder: JoinedEncoder, options: EncoderOptions, bi_encoder: Recipe, parts: Parts, without: int | None
-    ) -> dict[str, JoinedEncoder]:
-        """Return by the texts of training queries encoders that have not seen them: those of their parts."""
-        corpus, text, progress = self.workspace.corpus, self.workspace.text, self.workspace.progress
-        passages = [passage(corpus, text, position) for position in range(len(corpus.articles))]
-        questions = [question for question in parts.taught(bi_encoder) if parts.of(question) != without]
-        readers: dict[str, JoinedEncoder] = {}
-        for part in sorted({parts.of(question) for question in questions}):
-            tuned, _ = opened_tuned(parts.encoder(part, bi_encoder, passages), options, progress)
-            of_part = encoder.tuned_by(tuned)
-            for question in questions:
-                if parts.of(question) == part:
-                    readers |= dict.fromkeys((query_text(question), query_text(question, TITLE)), of_part)
-        return readers
+    def _taught(self, split: str, bi_encoder: Recipe, passages: Sequence[str]) -> Tuned:
+        return tuned_encoder(self.workspace.of_recipe(bi_encoder), bi_encoder, split, passages)
 
     def _run(self, trained: Trained) -> Card:
         return {

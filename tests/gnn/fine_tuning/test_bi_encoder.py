@@ -9,6 +9,7 @@ import torch
 from torch.nn import functional
 
 from gnn.encoders.tuned import TunedEncoder
+from gnn.fine_tuning import bi_encoder
 from gnn.fine_tuning.article_encoder import ArticleEncoder
 from gnn.fine_tuning.bi_encoder import BiEncoder
 from gnn.fine_tuning.body import load_body
@@ -126,3 +127,53 @@ def test_more_word_pieces_than_the_transformer_reads_are_a_clear_error(small_bod
 def test_heads_that_do_not_share_the_width_are_a_clear_error(small_body: Path) -> None:
     with pytest.raises(BadSetting, match="must divide the width"):
         encoder_over(small_body, passage_heads=3)
+
+
+def test_sentences_of_a_query_are_pooled_from_the_states_of_their_word_pieces(small_body: Path, tmp_path: Path) -> None:
+    model = encoder_over(small_body, pooling="mean", query_tokens=40)
+    export_bi_encoder(model, tmp_path)
+    encoder, parts = TunedEncoder(tmp_path, 1), ["Le pain est pesé", "Un inspecteur contrôle", "Le sel"]
+    text = f"{parts[0]}. {parts[1]}."
+    (pieces,) = model.body.pieces([text])
+    (first,) = model.body.pieces([parts[0]])
+    tokens = model.body.batch([model.marks.query_pieces(pieces)])
+    before = 1 + len(model.marks.query)
+    with torch.inference_mode():
+        states = model.text.states(tokens.ids, tokens.mask)[0]
+        expected = functional.normalize(states[before : before + len(first)].mean(0), dim=0)
+    vectors = encoder.encode_in(text, parts)
+    assert vectors[1] @ expected.numpy() > 0.95, "eight bits, eight dimensions"
+    np.testing.assert_allclose(vectors[0], encoder.encode([text])[0], atol=1e-6)
+    np.testing.assert_allclose(vectors[3], encoder.encode([parts[2]])[0], atol=1e-6, err_msg="it does not stand in the text")
+    assert np.abs(vectors[1:3] - encoder.encode(parts[:2])).max() > 0.01, "others know what stands beside them"
+
+
+def test_a_query_that_is_read_by_its_first_mark_has_its_sentences_read_one_by_one(small_body: Path, tmp_path: Path) -> None:
+    export_bi_encoder(encoder_over(small_body, pooling="cls"), tmp_path)
+    encoder, parts = TunedEncoder(tmp_path, 1), ["Le pain est pesé", "Un inspecteur contrôle"]
+    text = ". ".join(parts)
+    np.testing.assert_array_equal(encoder.encode_in(text, parts), np.concatenate([encoder.encode([text]), encoder.encode(parts)]))
+
+
+def test_a_large_batch_is_read_in_batches_of_like_lengths_with_the_same_vectors_and_gradients(
+    small_body: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = encoder_over(small_body, passages=2, passage_layers=0)
+    passages, read = passages_of(model, [_TEXTS[0] * n for n in (3, 1, 2, 1)]), list[tuple[int, ...]]()
+
+    def learnt() -> tuple[torch.Tensor, torch.Tensor]:
+        model.zero_grad()
+        vectors = model.articles(passages)
+        (vectors * torch.arange(vectors.numel()).reshape(vectors.shape)).sum().backward()
+        return vectors.detach(), torch.cat([one.grad.flatten() for one in model.parameters() if one.grad is not None])
+
+    whole = learnt()
+    monkeypatch.setattr(bi_encoder, "_LARGE", 1)
+    monkeypatch.setattr(bi_encoder, "_AT_ONCE", 20)
+    noted = model._read  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(model, "_read", lambda pieces: (read.append(tuple(map(len, pieces))), noted(pieces))[1])
+    for part, own in zip(learnt(), whole, strict=True):
+        torch.testing.assert_close(part, own, rtol=1e-4, atol=1e-4)
+    assert len(read) > 1
+    assert all(len(batch) * max(batch) <= 20 or len(batch) == 1 for batch in read)
+    assert [length for batch in read for length in batch] == sorted(len(own) for each in passages for own in each)

@@ -11,7 +11,7 @@ import pytest
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from cypher.graph import Graph
 from gnn.evaluation.scope import draw_scope, measure_scope
-from gnn.recipe import Recipe
+from gnn.recipe import Recipe, load_recipe
 from gnn.training.scope import CALLED_OUTSIDE, LEAST, complete_scope, confidences, evidence_of, learn_scope
 from gnn.training.train import train
 from gnn.versions.active import active_model
@@ -21,6 +21,7 @@ from gnn.workspace import Workspace
 from ingest.loading.questions import read_outside, read_questions
 from ingest.readers.service_public import other_questions_of, read_sheets, sheet_files, split_of
 from ingest.sources import ingest
+from schema.errors import BadSetting
 from search.retrieval import Retriever
 from search.text.index import open_text_index
 from search.text.options import Bm25Options
@@ -101,6 +102,21 @@ def test_questions_outside_are_kept_apart_and_written_once(scoped_home: Path, tm
     assert ingest(EmbeddedStore(home), write_sheets(home / "more-sheets", fewer)).removed == {"Question": 4 * LEAST}
     with open_graph(home) as graph:
         assert graph.rows("graph_row") == before, "models are named by questions that have an answer"
+
+
+def test_a_version_whose_epochs_were_chosen_over_another_encoder_has_no_confidence(scoped_home: Path, tmp_path: Path) -> None:
+    home = Path(shutil.copytree(scoped_home, tmp_path / "home"))
+    file = tmp_path / "refit.toml"
+    same = 'base = "static-refit"\nsplits = ["random"]\n[encoder]\nname = "lsa"\ndimensions = 6\n'
+    with open_graph(home) as graph:
+        workspace = _workspace(home, graph)
+        file.write_text(same)
+        assert load_recipe(str(file)).chooser.encoder != load_recipe(str(file)).encoder
+        assert not complete_scope(workspace, load_recipe(str(file)), "any")
+        with pytest.raises(BadSetting, match="static, which chose its epochs, embeds by another encoder"):
+            next(measure_scope(workspace, load_recipe(str(file))))
+        own = _recipe()
+        assert own.chooser.encoder == own.encoder
 
 
 def test_the_version_tells_questions_of_the_law_from_others(scoped_home: Path) -> None:
