@@ -61,7 +61,7 @@ def compare(  # noqa: PLR0913 (options)
     With --coliee, sets of articles in answer to the questions of one year: precision, recall and F2.
 
     With --cross-fitted, what the rerankers of recipes add: each fifth of the training and test questions is asked of models
-    that learnt from the others, one training each; nothing of it is kept.
+    that learnt from the others, one training each; nothing of it is kept but transformers that the questions have taught.
     """
     check_options(context)
     trainings = Trainings(seeds, against, encoder, once_of(once, recipes))

@@ -127,6 +127,8 @@ class Recipe(Options):
             raise ValueError('the encoder "tuned" reads headings: headings = false is for others')
         if self.diversity and self.method != "towers":
             raise ValueError("only a recipe of towers has several sections among its first answers: diversity is for no other")
+        if self.rerank.rounds and (self.method == "bi-encoder" or (self.method == "towers" and not self.training.epochs)):
+            raise ValueError("trees rerank what trained towers find: rerank.rounds needs them, and training.epochs above 0")
         if self.rerank.tuned and (not self.rerank.rounds or self.method != "towers"):
             raise ValueError("only the trees of a recipe of towers read by a bi-encoder: rerank.tuned needs rerank.rounds")
         return self
@@ -154,10 +156,12 @@ class Recipe(Options):
         """Return this recipe over the encoder of another one, and so the recipes that it names; a bi-encoder keeps its own.
 
         Raises:
-            BadSetting: the other one has none, or one that a reranker cannot learn over.
+            BadSetting: the other one has none, or one that learns from development questions, which recipes choose by.
         """
         if other.method in LEXICAL:
             raise BadSetting(f"recipe {other.name} has no encoder to borrow: it ranks by words")
+        if other.bi_encoder.refit:
+            raise BadSetting(f"recipe {other.name} learns from development questions, by which others choose: none borrows it")
         tunes = other.method == "bi-encoder"
         encoder = EncoderOptions(name="tuned", tuned=other.name) if tunes else other.encoder  # pyright: ignore[reportCallIssue]
         return self._over(encoder)

@@ -57,12 +57,19 @@ class Workspace:
         return replace(self, questions=[*self.questions, *to_train_on(self.corpus, further, self.questions)])
 
     def learnt_from(self, recipe: Recipe) -> Sequence[Question]:
-        """Return all questions that a version of a recipe is made from: its own, and those of the encoder that it names.
+        """Return all questions that a version of a recipe is made from.
+
+        They are its own, those of the encoder that it names, and those of the recipe over which its trees learn.
 
         Raises:
             BadSetting: a source that the encoder's recipe names has no questions.
         """
-        return self.of_recipe(recipe.other(recipe.encoder.tuned) if recipe.encoder.tuned else recipe).questions
+        own = self.of_recipe(recipe.other(recipe.encoder.tuned) if recipe.encoder.tuned else recipe).questions
+        if not recipe.rerank.rounds or not recipe.rerank.over:
+            return own
+        held = {(one.source, one.id) for one in own}
+        over = self.learnt_from(recipe.other(recipe.rerank.over))
+        return [*own, *(one for one in over if (one.source, one.id) not in held)]
 
     def version_id(self, recipe: Recipe, split: str) -> str:
         """Return the identifier of a recipe's version: the same law, questions, options and seed give the same one.

@@ -60,10 +60,12 @@ def cross_fitted_tables(workspace: Workspace, recipes: Sequence[Recipe], splits:
     """Yield one table for each split and each way of asking.
 
     Raises:
-        BadQuery: a recipe reranks nothing, or the recipes rerank what different towers find.
+        BadQuery: a recipe reranks nothing, learns to over another one, or the recipes rerank what different towers find.
         BadSetting: there are no questions to learn from or to choose by.
     """
     for recipe in recipes:
+        if recipe.rerank.over:
+            raise BadQuery(f"recipe {recipe.name}: its trees learn over {recipe.rerank.over}, not over what its own towers find")
         if not recipe.rerank.rounds and recipe.method != "graph-reranker":
             raise BadQuery(f"recipe {recipe.name} has no reranker of the first candidates; lambdamart has one")
         if _towers(recipe) != _towers(recipes[0]):

@@ -64,7 +64,7 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
     )
     training = to_learn_from(own, first, split, model, workspace.home / RUNS / f"{stage}-candidates.json")
     retriever, threads, progress = gathering(workspace.index, model), workspace.threads, workspace.progress
-    seen = {question.id for question in own.workspace.questions}
+    seen = {question.id for question in own.workspace.learnt_from(first)}
     # Those of further sources are unseen by the first stage: it need not be cross-fitted for them.
     further = [question for question in of_split(workspace.questions, split, "train") if question.id not in seen]
     training += ask(retriever, further, threads, progress, "candidates of further questions")

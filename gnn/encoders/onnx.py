@@ -103,8 +103,11 @@ def pooled_in(
     """
     tokens = np.array([ids])
     whole, states = session.run([EMBEDDING, STATES], {"input_ids": tokens, "attention_mask": np.ones_like(tokens)})
-    means = [np.zeros_like(whole[0]) if within is None else states[0, within].mean(axis=0) for within in inside]
-    return whole[0], np.array(means, np.float32).reshape(len(means), -1)
+    means = np.zeros((len(inside), whole.shape[1]), np.float32)
+    for row, within in enumerate(inside):
+        if within is not None:
+            means[row] = states[0, within].mean(axis=0)
+    return whole[0], means
 
 
 def standing(offsets: npt.NDArray[np.int64], text: str, parts: Sequence[str]) -> list[npt.NDArray[np.bool_] | None]:

@@ -86,6 +86,11 @@ class TunedEncoder:
         mean = folder / "mean.npy"
         self.mean = np.load(mean) if mean.exists() else None
 
+    @property
+    def reads_parts(self) -> bool:
+        """Return whether parts of a query are read where they stand in it."""
+        return self._gives_states
+
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Return float32[texts, d]: embeddings of queries."""
         return self._centred(self.encode_raw(texts, "query"))

@@ -20,8 +20,8 @@ from gnn.options import BiEncoderOptions, FineTuningOptions
 from schema.errors import BadSetting
 
 _LARGE, _AT_ONCE = 1 << 13, 1 << 11
-"""Word pieces, paddings counted, above which a processor reads texts in batches of like lengths, and those of such a batch. With
-128 texts of 256 at once the states of a layer stand in no cache, and the gradients of all layers fill 24 GB."""
+"""Word pieces, paddings counted, above which a processor reads texts in batches of like lengths, and those of such a batch: the
+states of a layer of 128 texts of 256 stand in no cache, and a third of them are of paddings."""
 
 
 class TextEncoder(nn.Module):

@@ -32,13 +32,18 @@ class _Passages(nn.Module):
         return self.article(passages, mask)
 
 
+def export_texts(text: TextEncoder, file: Path) -> None:
+    """Write the encoder of texts as an ONNX file; where a text is the mean of its word pieces, it gives their states too."""
+    if text.pooling == "mean":
+        export_text_graph(_WithStates(text).eval(), file, outputs=(EMBEDDING, STATES))
+    else:
+        export_text_graph(text.eval(), file)
+
+
 def export_bi_encoder(model: BiEncoder, folder: Path) -> None:
     """Write a bi-encoder into a folder that is there, for `gnn.encoders.tuned.TunedEncoder` to open."""
     model = model.cpu().eval()
-    if model.options.pooling == "mean":
-        export_text_graph(_WithStates(model.text), folder / MODEL_FILE, outputs=(EMBEDDING, STATES))
-    else:
-        export_text_graph(model.text, folder / MODEL_FILE)
+    export_texts(model.text, folder / MODEL_FILE)
     if model.options.passages > 1 or model.options.passage_layers:
         example = torch.randn(2, min(2, model.options.passages), model.body.hidden)
         mask = torch.ones(example.shape[:2], dtype=torch.long)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,14 +13,15 @@ from torch import Tensor, nn
 
 from gnn.encoders.features import PASSAGES, Tuned
 from gnn.encoders.kept_vectors import encoded, keep_encoded
+from gnn.encoders.onnx import MODEL_FILE
 from gnn.encoders.passages import passage
 from gnn.encoders.tuned import LETTERS, ReadVectors, TunedEncoder
 from gnn.fine_tuning.adaptation import adapted_body
-from gnn.fine_tuning.bi_encoder import BiEncoder, prepared
+from gnn.fine_tuning.bi_encoder import BiEncoder, TextEncoder, prepared
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
 from gnn.fine_tuning.body import begin_from, load_body
 from gnn.fine_tuning.embedding import embedded, pieces_of_articles
-from gnn.fine_tuning.export import export_bi_encoder
+from gnn.fine_tuning.export import export_bi_encoder, export_texts
 from gnn.fine_tuning.inlining import inlined
 from gnn.fine_tuning.kept_run import BODY, Kept, keep_run, kept_folder, place_of, run_of
 from gnn.fine_tuning.loop import Run, TunedEpoch, device_of_training, precision_of, trained_parameters, tune
@@ -27,6 +29,7 @@ from gnn.options import FineTuningOptions
 from gnn.recipe import TRANSFORMER_FORMAT, Recipe
 from gnn.synthetic.questions import synthetic_questions
 from gnn.workspace import Workspace
+from runtime.atomic_folder import part_folder
 from schema.errors import BadSetting
 from schema.filter import Filter
 from schema.records import Question
@@ -92,7 +95,10 @@ def read_by(recipe: Recipe) -> Recipe | None:
 def _chosen_apart(recipe: Recipe, named: Recipe) -> Recipe:
     """Return the bi-encoder of a recipe, which has not learnt from what this one chooses by."""
     if named.bi_encoder.refit and not recipe.training.refit:
-        raise BadSetting(f"recipe {recipe.name} chooses by development questions, from which {named.name} learns: refit it too")
+        raise BadSetting(
+            f"recipe {recipe.name} is not refit, and {named.name}, the bi-encoder that it names, learns from development "
+            "questions: training.refit names the recipe that chooses its epochs"
+        )
     return named
 
 
@@ -158,7 +164,18 @@ def tuned_encoder(
         if not training or not development:
             raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
         run = _train(workspace, wanted, texts, (training, [] if recipe.bi_encoder.refit else development))
-    return Tuned(TunedEncoder(folder, workspace.threads), texts, folder, run.seconds, run.parameters)
+    encoder = TunedEncoder(folder, workspace.threads)
+    if recipe.bi_encoder.pooling == "mean" and not encoder.reads_parts and (folder / BODY).is_dir():
+        encoder = _exported_anew(folder, workspace.threads)
+    return Tuned(encoder, texts, folder, run.seconds, run.parameters)
+
+
+def _exported_anew(folder: Path, threads: int) -> TunedEncoder:
+    """Return a bi-encoder of before, whose graph gave no states, with one that does; what it has embedded stays as it is."""
+    with part_folder(folder) as part:
+        export_texts(TextEncoder(load_body(str(folder / BODY)).model, "mean"), part / MODEL_FILE)
+        os.replace(part / MODEL_FILE, folder / MODEL_FILE)
+    return TunedEncoder(folder, threads)
 
 
 def _with_citations(workspace: Workspace, recipe: Recipe, passages: Sequence[str]) -> Sequence[str]:

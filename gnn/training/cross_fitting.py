@@ -28,7 +28,7 @@ from search.vectors.model import TunedVectors, VectorModel
 
 FOLDS = 5
 ModelOf = Callable[[int, Sequence[Question]], VectorModel]
-"""Trains a model on all questions but those of a part."""
+"""Trains a model, of the number of a part, on the questions of all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Reading:
     """The bi-encoder whose cosines are features too.
 
     Attributes:
-        vectors_of: trains it on all questions but those of a part, and gives its vectors of some articles; others may have
-            zeros.
+        vectors_of: trains one that has not seen the questions of a part, and gives its vectors of some articles; others may
+            have zeros.
         first: candidates of a question that it reads, at least `search.ranking.candidates.COMPARED`; others are left out.
     """
 

@@ -8,6 +8,7 @@ from gnn.fine_tuning.tuned import tuned_encoder
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import fold_of
 from gnn.workspace import Workspace
+from schema.identifiers import slug
 from schema.records import Question
 from search.questions import of_split
 
@@ -29,16 +30,17 @@ class Parts:
         return fold_of(self.workspace.corpus, question, self.split)
 
     def without(self, part: int, bi_encoder: Recipe) -> list[Question]:
-        """Return what a bi-encoder learns from that has not seen a part, those of development where it is refit.
+        """Return what a bi-encoder learns from that has not seen a part: those of development too, where it is refit.
 
-        Questions of further sources have no part.
+        Of further sources those are left out that have the part's titles, or its topics where the split keeps these apart.
         """
         development = of_split(self.workspace.questions, self.split, "development") if bi_encoder.bi_encoder.refit else []
         own = [*self.asked, *development]
         every = of_split(self.workspace.of_recipe(bi_encoder).questions, self.split, "train")
         held = {(one.source, one.id) for one in self.workspace.questions}
-        further = [one for one in every if (one.source, one.id) not in held]
-        return [*(one for one in own if self.of(one) != part), *further]
+        titles = {slug(one.text) for one in own if self.of(one) == part}
+        further = [one for one in every if (one.source, one.id) not in held and slug(one.text) not in titles]
+        return [one for one in (*own, *further) if self.of(one) != part]
 
     def encoder(self, part: int, bi_encoder: Recipe, passages: Sequence[str]) -> Tuned:
         """Return a bi-encoder that has not seen a part, trained unless it was before; it is to embed all articles.

@@ -165,7 +165,10 @@ class Trainer:
 
     def _version(self, recipe: Recipe, split: str, id: str) -> NewVersion:
         workspace, corpus = self.workspace, self.workspace.corpus
-        reader = read_by(recipe)  # a wrong one is told before anything is trained
+        reader = read_by(recipe)  # what does not fit is told before anything is trained
+        for one in (recipe, recipe.chooser, _learnt_over(recipe)):
+            if one.encoder.is_tuned:
+                tuned_by(one)
         trained, features = self._trained(recipe, split), self._features_of(recipe, split)
         trained = replace(trained, seconds=trained.seconds + features.seconds, encoder_parameters=features.parameters)
         memory = _question_memory(corpus, features, trained, self._learnt_from(recipe, split))
@@ -248,6 +251,9 @@ class Trainer:
 
         A bi-encoder among the encoders is trained anew for each part, on the other parts: one that has learnt from all of the
         questions knows these by heart, and trees would trust it too much.
+
+        Raises:
+            BadSetting, StorageFull: as `gnn.fine_tuning.tuned.tuned_encoder`, where bi-encoders are trained.
         """
         workspace = self.workspace
         first = sampled(recipe.other(recipe.training.start) if recipe.training.start else recipe, recipe.rerank.negatives)
@@ -319,8 +325,17 @@ class Trainer:
 
 
 def _learnt_over(recipe: Recipe) -> Recipe:
-    """Return the recipe whose models find the candidates that a reranker learns from."""
-    return recipe.other(recipe.rerank.over) if recipe.rerank.over else recipe
+    """Return the recipe whose models find the candidates that a reranker learns from.
+
+    Raises:
+        BadSetting: that recipe trains no towers.
+    """
+    if not recipe.rerank.rounds or not recipe.rerank.over:
+        return recipe
+    over = recipe.other(recipe.rerank.over)
+    if over.method != "towers" or not over.training.epochs:
+        raise BadSetting(f"recipe {recipe.name}: rerank.over names {over.name}, which trains no towers")
+    return over
 
 
 def _question_memory(corpus: Corpus, features: Features, trained: Trained, questions: Sequence[Question]) -> QuestionMemory:

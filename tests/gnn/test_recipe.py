@@ -96,6 +96,8 @@ def test_a_recipe_borrows_an_encoder_for_itself_and_for_those_that_it_names() ->
     assert (tuned.encoder.name, tuned.encoder.tuned) == ("tuned", "dpr")
     assert tuned.other("dpr").key() == dpr.key(), "a bi-encoder is its own encoder"
     assert load_recipe("lambdamart").over_encoder_of(dpr).encoder == tuned.encoder, "trees learn over one of each part"
+    with pytest.raises(BadSetting, match="dpr-whole-refit learns from development questions, by which others choose"):
+        own.over_encoder_of(load_recipe("dpr-whole-refit"))
     with pytest.raises(BadSetting, match="bm25 has no encoder to borrow"):
         own.over_encoder_of(load_recipe("bm25"))
 

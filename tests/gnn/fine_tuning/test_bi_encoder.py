@@ -135,14 +135,17 @@ def test_sentences_of_a_query_are_pooled_from_the_states_of_their_word_pieces(sm
     encoder, parts = TunedEncoder(tmp_path, 1), ["Le pain est pesé", "Un inspecteur contrôle", "Le sel"]
     text = f"{parts[0]}. {parts[1]}."
     (pieces,) = model.body.pieces([text])
-    (first,) = model.body.pieces([parts[0]])
+    first, second, end = (len(each) for each in model.body.pieces([parts[0], parts[1], "."]))
     tokens = model.body.batch([model.marks.query_pieces(pieces)])
     before = 1 + len(model.marks.query)
     with torch.inference_mode():
         states = model.text.states(tokens.ids, tokens.mask)[0]
-        expected = functional.normalize(states[before : before + len(first)].mean(0), dim=0)
+        starts = (before, before + first + end)
+        expected = [
+            functional.normalize(states[at : at + n].mean(0), dim=0) for at, n in zip(starts, (first, second), strict=True)
+        ]
     vectors = encoder.encode_in(text, parts)
-    assert vectors[1] @ expected.numpy() > 0.95, "eight bits, eight dimensions"
+    assert [float(own @ one.numpy()) > 0.98 for own, one in zip(vectors[1:3], expected, strict=True)] == [True, True]
     np.testing.assert_allclose(vectors[0], encoder.encode([text])[0], atol=1e-6)
     np.testing.assert_allclose(vectors[3], encoder.encode([parts[2]])[0], atol=1e-6, err_msg="it does not stand in the text")
     assert np.abs(vectors[1:3] - encoder.encode(parts[:2])).max() > 0.01, "others know what stands beside them"
@@ -153,6 +156,12 @@ def test_a_query_that_is_read_by_its_first_mark_has_its_sentences_read_one_by_on
     encoder, parts = TunedEncoder(tmp_path, 1), ["Le pain est pesé", "Un inspecteur contrôle"]
     text = ". ".join(parts)
     np.testing.assert_array_equal(encoder.encode_in(text, parts), np.concatenate([encoder.encode([text]), encoder.encode(parts)]))
+
+
+def test_a_query_without_parts_is_one_embedding(small_body: Path, tmp_path: Path) -> None:
+    export_bi_encoder(encoder_over(small_body, pooling="mean"), tmp_path)
+    encoder = TunedEncoder(tmp_path, 1)
+    np.testing.assert_allclose(encoder.encode_in(_TEXTS[0], []), encoder.encode([_TEXTS[0]]), atol=1e-6)
 
 
 def test_a_large_batch_is_read_in_batches_of_like_lengths_with_the_same_vectors_and_gradients(

@@ -1,6 +1,5 @@
 """Bi-encoders of a law and its questions: trained once, kept, gone on with, built upon, served; and what cannot be trained."""
 
-from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,22 +12,21 @@ import torch
 from cypher.engines.ladybug import open_graph
 from cypher.graph import Graph
 from gnn.comparison.contenders import contender
-from gnn.encoders.features import Features, Tuned
+from gnn.encoders.features import Features
+from gnn.encoders.onnx import MODEL_FILE
+from gnn.encoders.onnx_export import export_text_graph
 from gnn.encoders.passages import passage
 from gnn.encoders.tuned import TunedEncoder
-from gnn.fine_tuning import bi_encoder_task
-from gnn.fine_tuning.bi_encoder import BiEncoder
+from gnn.fine_tuning import bi_encoder_task, tuned
+from gnn.fine_tuning.bi_encoder import BiEncoder, TextEncoder
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
 from gnn.fine_tuning.body import load_body
-from gnn.fine_tuning.kept_run import RUNS
+from gnn.fine_tuning.kept_run import BODY, RUNS
 from gnn.fine_tuning.loop import CHECKPOINT, CURVE, Run, tune
 from gnn.fine_tuning.tuned import read_by, tuned_by, tuned_encoder
 from gnn.model.inductive import features_of_passages
 from gnn.model.trained import compared_by
 from gnn.recipe import Recipe, load_recipe
-from gnn.training import parts as parts_module
-from gnn.training import train as train_module
-from gnn.training.cross_fitting import fold_of
 from gnn.training.distributed import alone
 from gnn.training.lambdamart import Example
 from gnn.training.train import Trainer, train
@@ -134,7 +132,7 @@ def downstream(small_body: Path, tmp_path: Path, text: str) -> Recipe:
     return load_recipe(str(tmp_path / "above.toml"))
 
 
-_ABOVE = """splits = ["random"]
+ABOVE = """splits = ["random"]
 [encoder]
 name = "lsa+tuned"
 tuned = "small-dsr"
@@ -153,7 +151,7 @@ def trainer_parameters(workspace: Workspace, recipe: Recipe, id: str) -> int:
 
 
 def test_a_model_over_a_tuned_encoder_serves_and_embeds_new_law(own_home: Path, small_body: Path, tmp_path: Path) -> None:
-    recipe = downstream(small_body, tmp_path, _ABOVE)
+    recipe = downstream(small_body, tmp_path, ABOVE)
     with open_graph(own_home) as graph:
         workspace = working_on(own_home, graph)
         id = train(workspace, recipe).active
@@ -162,9 +160,9 @@ def test_a_model_over_a_tuned_encoder_serves_and_embeds_new_law(own_home: Path, 
         assert model.encode(["Qui contrôle le moulin ?"]).shape == (1, 6 + 8)
         trainer = Trainer(workspace, alone())
         features = trainer._features_of(recipe, "random")  # pyright: ignore[reportPrivateUsage]
-        tuned = features.encoder.parts[1]
-        assert isinstance(tuned, TunedEncoder)
-        assert tuned.mean is not None  # beside other features it is centred
+        bi_encoder = features.encoder.parts[1]
+        assert isinstance(bi_encoder, TunedEncoder)
+        assert bi_encoder.mean is not None  # beside other features it is centred
         words = [["pain"] for _ in workspace.corpus.articles]
         everyone = range(len(workspace.corpus.articles))
         passages = [passage(workspace.corpus, workspace.text, position) for position in everyone]
@@ -173,22 +171,22 @@ def test_a_model_over_a_tuned_encoder_serves_and_embeds_new_law(own_home: Path, 
 
 
 def test_the_version_depends_on_the_recipe_that_it_builds_on(small_body: Path, tmp_path: Path) -> None:
-    recipe = downstream(small_body, tmp_path, _ABOVE)
+    recipe = downstream(small_body, tmp_path, ABOVE)
     before = model_ids(recipe, "index", [])[RecipeSplit("above", "random")]
     file = tmp_path / "small-dsr.toml"
     file.write_text(file.read_text().replace("epochs = 1", "epochs = 2"))
     assert model_ids(recipe, "index", [])[RecipeSplit("above", "random")] != before
 
 
-_PLAIN = _ABOVE.replace('name = "lsa+tuned"\ntuned = "small-dsr"', 'name = "lsa"')
-_RERANKED = '[rerank]\nrounds = 4\nleast_in_leaf = 1\nnegatives = 5\nover = "plain"\n'
+_PLAIN = ABOVE.replace('name = "lsa+tuned"\ntuned = "small-dsr"', 'name = "lsa"')
+RERANKED = '[rerank]\nrounds = 4\nleast_in_leaf = 1\nnegatives = 5\nover = "plain"\n'
 
 
 @pytest.mark.slow
 def test_a_reranker_beside_a_tuned_encoder_learns_over_models_without_it(
     own_home: Path, small_body: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe = downstream(small_body, tmp_path, _ABOVE + _RERANKED)
+    recipe = downstream(small_body, tmp_path, ABOVE + RERANKED)
     (tmp_path / "plain.toml").write_text(_PLAIN)
     asked_of: list[str] = []
     examples = Trainer.examples
@@ -208,50 +206,47 @@ def test_a_reranker_beside_a_tuned_encoder_learns_over_models_without_it(
     assert model_ids(recipe, "index", []) != before
 
 
-@pytest.fixture
-def taught(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, set[str] | None]]:
-    """The folders of bi-encoders as they are asked for, and the questions that each learns from: None of all to train on."""
-    asked_for: list[tuple[Path, set[str] | None]] = []
-
-    def noted(workspace: Workspace, own: Recipe, split: str, passages: Sequence[str], learnt: Any = None) -> Tuned:
-        made = tuned_encoder(workspace, own, split, passages, learnt)
-        asked_for.append((made.folder, None if learnt is None else {question.id for question in learnt}))
-        return made
-
-    for module in (train_module, parts_module):
-        monkeypatch.setattr(module, "tuned_encoder", noted)
-    return asked_for
-
-
-@pytest.mark.slow
-def test_a_reranker_over_a_tuned_encoder_learns_over_one_for_each_part_that_has_not_seen_it(
-    own_home: Path, small_body: Path, tmp_path: Path, taught: list[tuple[Path, set[str] | None]]
+def test_a_refit_bi_encoder_learns_from_development_questions_for_all_of_its_epochs(
+    own_home: Path, small_body: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe = downstream(small_body, tmp_path, _ABOVE + _RERANKED.replace('over = "plain"\n', ""))
-    with open_graph(own_home) as graph:
-        workspace = working_on(own_home, graph)
-        version = Trainer(workspace, alone()).version(recipe, "random", "")
-        training = {question.id: question for question in of_split(workspace.questions, "random", "train")}
-        parts = {fold_of(workspace.corpus, question, "random") for question in training.values()}
-        without = [{id for id, one in training.items() if fold_of(workspace.corpus, one, "random") != part} for part in parts]
-    assert version.reranker is not None
-    assert [learnt for _, learnt in taught] == [None, *(others for others in without if others)]
-    assert len({folder for folder, _ in taught}) == len(taught)
-
-
-def test_a_refit_bi_encoder_learns_from_development_questions_for_all_of_its_epochs(own_home: Path, small_body: Path) -> None:
     plain = bi_encoder_recipe(small_body, tuning={"epochs": 3, "patience": 1})
     refit = plain.model_copy(update={"bi_encoder": plain.bi_encoder.model_copy(update={"refit": True})})
+    pairs_of, learnt, chosen_by = tuned._pairs, list[set[str]](), list[int]()  # pyright: ignore[reportPrivateUsage]
+
+    def noted(workspace: Workspace, recipe: Recipe, texts: Any, questions: Any) -> Pairs:
+        learnt.append({question.id for question in questions[0]})
+        chosen_by.append(len(questions[1]))
+        return pairs_of(workspace, recipe, texts, questions)
+
+    monkeypatch.setattr(tuned, "_pairs", noted)
     with open_graph(own_home) as graph:
         workspace = working_on(own_home, graph)
+        training, development = (
+            {question.id for question in of_split(workspace.questions, "random", part)} for part in ("train", "development")
+        )
         folders = [tuned_encoder(workspace, one, "random", texts_of(workspace)).folder for one in (plain, refit)]
+    assert learnt == [training, training | development]
+    assert chosen_by == [len(development), 0]
     header, *epochs = (folders[1] / CURVE).read_text("utf-8").splitlines()
     assert folders[0] != folders[1]
     assert header == "epoch,loss,seconds,kept", "nothing is left to choose by"
     assert [line.rpartition(",")[2] for line in epochs] == ["", "", "yes"]
 
 
-@pytest.mark.parametrize("named", [_ABOVE, _ABOVE.replace("lsa+tuned", "lsa").replace('tuned = "small-dsr"\n', "")])
+def test_a_bi_encoder_of_before_gives_states_once_more_and_its_embeddings_stay(own_home: Path, small_body: Path) -> None:
+    recipe = bi_encoder_recipe(small_body)
+    with open_graph(own_home) as graph:
+        workspace = working_on(own_home, graph)
+        made = tuned_encoder(workspace, recipe, "random", texts_of(workspace))
+        before, file = made.encoder.encode(["Qui contrôle le moulin ?"]), made.folder / MODEL_FILE
+        export_text_graph(TextEncoder(load_body(str(made.folder / BODY)).model, "mean").eval(), file)
+        assert not TunedEncoder(made.folder, 1).reads_parts
+        again = tuned_encoder(workspace, recipe, "random", texts_of(workspace))
+    assert again.encoder.reads_parts
+    np.testing.assert_allclose(again.encoder.encode(["Qui contrôle le moulin ?"]), before, atol=1e-6)
+
+
+@pytest.mark.parametrize("named", [ABOVE, ABOVE.replace("lsa+tuned", "lsa").replace('tuned = "small-dsr"\n', "")])
 def test_a_recipe_that_chooses_by_development_questions_names_no_bi_encoder_that_learns_from_them(
     small_body: Path, tmp_path: Path, named: str
 ) -> None:
@@ -259,7 +254,7 @@ def test_a_recipe_that_chooses_by_development_questions_names_no_bi_encoder_that
     recipe = downstream(small_body, tmp_path, named + reads)
     file = tmp_path / "small-dsr.toml"
     file.write_text(file.read_text() + "refit = true\n")
-    with pytest.raises(BadSetting, match="chooses by development questions, from which small-dsr learns"):
+    with pytest.raises(BadSetting, match="recipe above is not refit, and small-dsr, the bi-encoder that it names, learns from"):
         read_by(recipe) if reads else tuned_by(recipe)
 
 
@@ -267,6 +262,8 @@ def test_a_recipe_that_chooses_by_development_questions_names_no_bi_encoder_that
     ("text", "said"),
     [
         ('[encoder]\nname = "tuned"\n', "needs the recipe of a bi-encoder"),
+        ('base = "dpr"\n[rerank]\nrounds = 2\n', "trees rerank what trained towers find"),
+        (ABOVE.replace("epochs = 2", "epochs = 0") + "[rerank]\nrounds = 2\n", "trees rerank what trained towers find"),
         ('method = "bi-encoder"\n', 'the encoder of a bi-encoder is name = "tuned"'),
     ],
 )
@@ -277,7 +274,7 @@ def test_a_recipe_that_names_no_bi_encoder_is_a_clear_error(tmp_path: Path, text
 
 
 def test_a_recipe_over_one_that_trains_no_bi_encoder_is_a_clear_error(own_home: Path, small_body: Path, tmp_path: Path) -> None:
-    recipe = downstream(small_body, tmp_path, _ABOVE.replace("small-dsr", "static"))
+    recipe = downstream(small_body, tmp_path, ABOVE.replace("small-dsr", "static"))
     with open_graph(own_home) as graph, pytest.raises(BadSetting, match="static trains no bi-encoder"):
         contender(Trainer(working_on(own_home, graph), alone()), recipe, "random")
 
@@ -289,7 +286,7 @@ def test_a_recipe_over_one_that_trains_no_bi_encoder_is_a_clear_error(own_home: 
 def test_what_could_not_embed_new_law_does_not_serve(
     own_home: Path, small_body: Path, tmp_path: Path, options: str, said: str
 ) -> None:
-    recipe = downstream(small_body, tmp_path, _ABOVE)
+    recipe = downstream(small_body, tmp_path, ABOVE)
     (tmp_path / "small-dsr.toml").write_text((tmp_path / "small-dsr.toml").read_text() + options)
     with open_graph(own_home) as graph, pytest.raises(BadSetting, match=said):
         train(working_on(own_home, graph), recipe)
@@ -298,7 +295,7 @@ def test_what_could_not_embed_new_law_does_not_serve(
 def test_an_encoder_over_inlined_citations_is_trained_and_then_its_head_with_the_layers(
     own_home: Path, small_body: Path, tmp_path: Path
 ) -> None:
-    text = _ABOVE.replace("lsa+tuned", "tuned").replace("section_mean = true", "layers = 1\nhidden = 8\nheads = 2")
+    text = ABOVE.replace("lsa+tuned", "tuned").replace("section_mean = true", "layers = 1\nhidden = 8\nheads = 2")
     recipe = downstream(small_body, tmp_path, text)
     (tmp_path / "small-dsr.toml").write_text((tmp_path / "small-dsr.toml").read_text() + "inlined = true")
     said: list[str] = []

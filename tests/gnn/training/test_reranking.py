@@ -100,6 +100,9 @@ def test_what_rerankers_add_is_measured_on_questions_that_they_had_not_seen(
         tables = list(cross_fitted_tables(workspace, [trees, graph_reranker], ("random",)))
         with pytest.raises(BadQuery, match="has no reranker"):
             next(cross_fitted_tables(workspace, [small_recipe()], ("random",)))
+        over = trees.model_copy(update={"rerank": trees.rerank.model_copy(update={"over": "static"})})
+        with pytest.raises(BadQuery, match="recipe small: its trees learn over static"):
+            next(cross_fitted_tables(workspace, [over], ("random",)))
         with pytest.raises(BadQuery, match="small and other rerank what different towers find"):
             next(cross_fitted_tables(workspace, [trees, other], ("random",)))
         for change in ({"votes": 0}, {"more_questions": ("two",)}):
