@@ -68,7 +68,11 @@ class Marks:
 
 
 class TunedEncoder:
-    """Embeddings of queries and articles, centred on the articles' mean where one is stored."""
+    """Embeddings of queries and articles, centred on the articles' mean where one is stored.
+
+    Attributes:
+        reads_parts: parts of a query are read where they stand in it.
+    """
 
     def __init__(self, folder: Path, threads: int = 2) -> None:
         """Open what `gnn.fine_tuning.export.export_bi_encoder` or `save` wrote.
@@ -80,16 +84,11 @@ class TunedEncoder:
         stored: dict[str, Any] = json.loads((folder / MARKS_FILE).read_text("utf-8"))
         self.marks = Marks(**stored)
         self._session = opened(folder / MODEL_FILE, threads)
-        self._gives_states = gives_states(self._session)
+        self.reads_parts = gives_states(self._session)
         self._article = opened(folder / ARTICLE_FILE, threads) if (folder / ARTICLE_FILE).exists() else None
         self._tokenizer = tokenizer_of(folder / TOKENIZER_FILE)
         mean = folder / "mean.npy"
         self.mean = np.load(mean) if mean.exists() else None
-
-    @property
-    def reads_parts(self) -> bool:
-        """Return whether parts of a query are read where they stand in it."""
-        return self._gives_states
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Return float32[texts, d]: embeddings of queries."""
@@ -101,7 +100,7 @@ class TunedEncoder:
         Where a text is the mean of its word pieces, one pass reads all parts that stand in it word for word, up to the limit;
         others are read by themselves.
         """
-        if not self._gives_states:
+        if not self.reads_parts:
             return embedded_apart(self.encode, text, parts)
         limit, before = self.marks.query_tokens, 1 + len(self.marks.query)
         (encoding,) = self._tokenizer.encode_batch([text[: LETTERS * limit]], add_special_tokens=False)

@@ -21,8 +21,8 @@ def end_of_batch(ascending: npt.NDArray[np.int64], first: int, at_once: int) -> 
 def of_like_lengths(lengths: npt.NDArray[np.int64], at_once: int) -> Iterator[npt.NDArray[np.intp]]:
     """Yield the places of texts, batch by batch, the shortest first."""
     order = np.argsort(lengths, kind="stable")
-    first = 0
+    ascending, first = lengths[order], 0
     while first < len(order):
-        last = end_of_batch(lengths[order], first, at_once)
+        last = end_of_batch(ascending, first, at_once)
         yield order[first:last]
         first = last

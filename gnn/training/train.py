@@ -243,14 +243,14 @@ class Trainer:
     ) -> list[Example]:
         """Return what a reranker learns from: questions, each asked of a model that had not seen it.
 
+        A bi-encoder among the encoders is trained anew for each part, on the other parts: one that has learnt from all of the
+        questions knows these by heart, and trees would trust it too much.
+
         Args:
             weights, pooling: of the fusion that is reranked.
             asked: the questions; unless given, those to train on.
             reader: of the bi-encoder whose cosines are features too; of all candidates where the questions are given, else of
                 those that are learnt from.
-
-        A bi-encoder among the encoders is trained anew for each part, on the other parts: one that has learnt from all of the
-        questions knows these by heart, and trees would trust it too much.
 
         Raises:
             BadSetting, StorageFull: as `gnn.fine_tuning.tuned.tuned_encoder`, where bi-encoders are trained.
