@@ -37,7 +37,7 @@ def compare(  # noqa: PLR0913 (options)
     only: Annotated[str, typer.Option(help="Split of the questions, random or by-dossier; unless given, all.")] = "",
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of each recipe, each with a seed of its own.")] = 1,
     once: Annotated[
-        str, typer.Option(metavar="RECIPE,...", help="Recipes that are trained with one seed, whatever --seeds says.")
+        str, typer.Option(metavar="RECIPE,...", help="Recipes, compared or named by those, that are trained with one seed alone.")
     ] = "",
     against: Annotated[str, typer.Option(help="Row that others are held against: first or above.")] = "first",
     encoder: Annotated[
@@ -64,7 +64,7 @@ def compare(  # noqa: PLR0913 (options)
     that learnt from the others, one training each; nothing of it is kept but transformers that the questions have taught.
     """
     check_options(context)
-    trainings = Trainings(seeds, against, encoder, once_of(once, recipes))
+    trainings = Trainings(seeds, against, encoder, frozenset(name.strip() for name in once.split(",") if name.strip()))
     if cross_fitted:
         compare_cross_fitted(Home.of(context), recipes, questions, only, out, as_json=json_)
     elif coliee is None:
@@ -100,7 +100,7 @@ class Trainings(NamedTuple):
 
     Attributes:
         encoder: recipe whose encoder they take in place of their own; empty: none.
-        once: recipes that are trained with one seed.
+        once: recipes, compared or named by those, that are trained with one seed.
     """
 
     seeds: int
@@ -109,32 +109,29 @@ class Trainings(NamedTuple):
     once: frozenset[str] = frozenset()
 
 
-def once_of(named: str, recipes: Sequence[str]) -> frozenset[str]:
-    """Return the recipes that are named, with commas between them, to be trained with one seed.
-
-    Raises:
-        BadQuery: one of them is not compared.
-    """
-    once = frozenset(name.strip() for name in named.split(",") if name.strip())
-    if strangers := sorted(once - {name.partition(":")[0] for name in recipes}):
-        raise BadQuery(f"--once: {', '.join(strangers)}: not among the recipes that are compared")
-    return once
-
-
 def compared(
     home: Home, recipes: Sequence[str], questions: str, part: str, only: str, trainings: Trainings
 ) -> "list[RecipeTable]":
     """Return the tables of recipes on a source of questions, trained on it too, in all splits or in one only.
 
     Raises:
-        BadQuery: the recipes do not share that split, or any.
+        BadQuery: the recipes do not share that split, or any; one is to be trained once that is none of them and that they do
+            not name.
     """
     names = list(dict.fromkeys(recipes))
 
     from gnn.comparison.contenders import entry
     from gnn.comparison.tables import Plan, compare_recipes
 
-    entries = [entry(name, lambda of: home.recipe_on(questions, of, trainings.encoder), trainings.once) for name in names]
+    rows = {name.partition(":")[0] for name in names}
+
+    def load(name: str) -> "Recipe":
+        return home.recipe_on(questions, name, trainings.encoder).model_copy(update={"once": trainings.once - rows})
+
+    entries = [entry(name, load, trainings.once) for name in names]
+    named = {made.name for one in entries for made in one.recipe.made_from}
+    if strangers := sorted(trainings.once - rows - named):
+        raise BadQuery(f"--once: {', '.join(strangers)}: not among the recipes that are compared, or that these name")
     splits = _splits([one.recipe for one in entries], only)
     with home.graph() as graph:
         more = {source for one in entries for source in one.recipe.further_sources}

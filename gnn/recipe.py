@@ -106,6 +106,9 @@ class Recipe(Options):
     )
     folder: Path = Field(FOLDER, exclude=True, description="Folder of the recipes that this one names.")
     reseeded: int = Field(0, exclude=True, description="What was added to its seeds, and to those of the recipes that it names.")
+    once: frozenset[str] = Field(
+        frozenset(), exclude=True, description="Recipes that it names, or these, which keep their seeds where it has others."
+    )
     borrowed: EncoderOptions | None = Field(
         None, exclude=True, description="Encoder in place of its own, and of those of the recipes that it names."
     )
@@ -142,7 +145,7 @@ class Recipe(Options):
         return self
 
     def seeded(self, more: int) -> "Recipe":
-        """Return this recipe with other seeds: ``more`` is added to each, and to those of the recipes that it names."""
+        """Return this recipe with other seeds: ``more`` is added to each, and to those of recipes that it names, but `once`."""
         if not more:
             return self
         training = self.training.model_copy(update={"seed": self.training.seed + more})
@@ -225,7 +228,8 @@ class Recipe(Options):
         if name == self.name:
             return self
         beside = self.folder / f"{name}.toml"
-        return load_recipe(str(beside) if beside.exists() else name).seeded(self.reseeded)._over(self.borrowed)
+        other = load_recipe(str(beside) if beside.exists() else name).model_copy(update={"once": self.once})
+        return other.seeded(0 if name in self.once else self.reseeded)._over(self.borrowed)
 
     def unlearnt(self, name: str) -> "Recipe":
         """Return another recipe, to build on: this one chooses by development questions, that one must not have learnt from them.

@@ -69,6 +69,7 @@ def _explained(tables: Sequence[RecipeTable]) -> Iterator[str]:
     yield "epochs of a refit recipe. Parameters are those of towers and networks; trees do not count."
     yield "The time of a query is the median, on the machine that measured."
     yield from _on_gpus(tables)
+    yield from _once(tables)
     yield ""
     ways = [way for way in WAYS if way == "served" or any(row.name.endswith(f":{way}") for row in tables[0].rows)]
     yield "A recipe alone is ranked by as it is served; behind a colon stands another way. " + " ".join(
@@ -83,6 +84,12 @@ def _on_gpus(tables: Sequence[RecipeTable]) -> Iterator[str]:
     for gpu in sorted({gpu for row in rows for gpu in row.gpus}):
         names = dict.fromkeys(f"`{row.name}`" for row in rows if gpu in row.gpus)
         yield f"Trained and asked on a machine with one {gpu}: {', '.join(names)}."
+
+
+def _once(tables: Sequence[RecipeTable]) -> Iterator[str]:
+    """Yield a line for each row that several seeds were trained of over something that was trained with one."""
+    for name, once in dict.fromkeys((row.name, row.once) for table in tables for row in table.rows if row.once):
+        yield f"All seeds of `{name}` are over one training of {', '.join(f'`{one}`' for one in once)}."
 
 
 def _table(table: RecipeTable) -> Iterator[str]:

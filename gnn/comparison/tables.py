@@ -39,6 +39,7 @@ class Row:
             question's measure is its mean over seeds); empty for the first row.
         training_s: mean seconds of a training; query_ms: median milliseconds of a query.
         gpus: of the machines that measured, none where they had none.
+        once: recipes that it is made from which were trained with one seed, where it was with several.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Row:
     parameters: int
     query_ms: float
     gpus: tuple[str, ...] = ()
+    once: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +187,7 @@ def _rows(plan: Plan, runs: Mapping[str, Sequence[Measured]], asked: str) -> Ite
             parameters=measured[0].parameters,
             query_ms=float(np.median([answer.query_ms for answer in answers])),
             gpus=tuple(sorted({run.gpu for run in measured} - {""})),
+            once=tuple(other.name for other in one.recipe.made_from if other.name in one.recipe.once and len(measured) > 1),
         )
         if held is None or plan.against == "above":
             held = per_question

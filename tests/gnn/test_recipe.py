@@ -84,6 +84,18 @@ def test_fusion_is_tuned_only_where_a_recipe_says_so() -> None:
     assert Recipe.model_validate({"name": "r", "tune_fusion": True}).tune_fusion
 
 
+def test_recipes_that_one_names_have_its_seeds_but_those_of_once() -> None:
+    whole = load_recipe("best-whole-refit")
+    once = whole.model_copy(update={"once": frozenset({"dpr-whole-refit"})}).seeded(3)
+    assert once.key() == whole.seeded(3).key(), "what it is built on is told by the version of that"
+    assert whole.seeded(3).other("dpr-whole-refit").fine_tuning.seed == load_recipe("dpr-whole-refit").fine_tuning.seed + 3
+    assert once.other("dpr-whole-refit").key() == load_recipe("dpr-whole-refit").key()
+    over = once.other("best-sentences")
+    assert over.training.seed == load_recipe("best-sentences").training.seed + 3
+    assert over.model_copy(update={"once": frozenset({"best"})}).chooser.training.seed == load_recipe("best").training.seed
+    assert once.other("dpr-whole-refit").other("dpr").fine_tuning.seed == load_recipe("dpr").fine_tuning.seed
+
+
 def test_a_recipe_borrows_an_encoder_for_itself_and_for_those_that_it_names() -> None:
     own, dpr, e5 = (load_recipe(name) for name in ("static-gatv2", "dpr", "e5"))
     over = own.over_encoder_of(e5)

@@ -168,8 +168,19 @@ def test_a_recipe_is_trained_once_where_others_have_several_seeds(own_home: Path
     assert "± (2 seeds); a figure without ± is of one seed." in (recipe.folder / "page.md").read_text("utf-8")
     assert [(row["seeds"], row["deviations"]["MAP"] is None) for row in rows] == [(2, False), (1, True)]
     ended = run(*asked, "--once", "static")
-    assert "--once: static: not among the recipes that are compared" in ended.err
+    assert "--once: static: not among the recipes that are compared, or that these name" in ended.err
     assert ended.code == BadQuery.exit_code
+
+
+def test_several_seeds_are_trained_over_one_training_of_a_recipe_that_they_name(own_home: Path, recipe: Recipe) -> None:
+    second, page = recipe.folder / "second.toml", recipe.folder / "page.md"
+    second.write_text('base = "small"\n[training]\nstart = "small"\nlearning_rate = 1e-9\n', "utf-8")
+    asked = ("compare", f"{second}:alone", "--only", "random", "--seeds", 3, "--out", page)
+    for more, kept in ((), 3), (("--once", "small"), 5):
+        shown = json.loads(Lexgraph.over(own_home).do(*asked, "--json", *more))
+        assert [row["seeds"] for table in shown for row in table["rows"]] == [3, 3]
+        assert len(list((own_home / "comparisons").iterdir())) == kept, "the first seed is the same either way"
+        assert (f"All seeds of `{second}:alone` are over one training of `small`." in page.read_text("utf-8")) == bool(more)
 
 
 def test_the_verb_puts_recipes_over_the_encoder_of_another(own_home: Path, recipe: Recipe) -> None:
