@@ -16,7 +16,7 @@ from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.static import StaticEncoder
 from gnn.encoders.tuned import TunedEncoder
 from runtime.background_call import in_background
-from search.arrays import BeginIn, Matrix, embedded_apart, unit
+from search.arrays import BeginIn, Matrix, unit
 
 
 class QueryEncoder(Protocol):
@@ -122,11 +122,7 @@ class JoinedEncoder:
 
 def _in(encoder: Part, text: str, parts: Sequence[str]) -> Matrix:
     """Return float32[1 + parts, d]: embeddings of a text and of parts of it by one encoder."""
-    if not parts:
-        return encoder.encode([text])
-    if isinstance(encoder, MuseEncoder | OnnxEncoder | TunedEncoder):
-        return encoder.encode_in(text, parts)
-    return embedded_apart(encoder.encode, text, parts)
+    return encoder.encode_in(text, parts) if parts else encoder.encode([text])
 
 
 def joined(parts: Sequence[Matrix], weights: Sequence[float] = ()) -> Matrix:

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from gnn.options import EncoderOptions
 from schema.errors import BadSetting
-from search.arrays import Matrix, unit
+from search.arrays import Matrix, embedded_apart, unit
 from search.text.analysis import query_tokens
 
 
@@ -43,6 +43,10 @@ class Lsa:
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Return float32[texts, d]: embeddings of queries; zero for one that has no word of the vocabulary."""
         return np.stack([self.encode_words(query_tokens(text, self.languages)) for text in texts])
+
+    def encode_in(self, text: str, parts: Sequence[str]) -> Matrix:
+        """Return float32[1 + parts, d]: embeddings of a query and of parts of it, which have no order of words to read."""
+        return embedded_apart(self.encode, text, parts)
 
     def encode_words(self, words: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return float32[d]: the embedding of one analysed text."""

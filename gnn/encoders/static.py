@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from gnn.encoders.unigram import Unigram
-from search.arrays import Matrix, unit
+from search.arrays import Matrix, embedded_apart, unit
 from search.text.vocabulary import words_of
 
 _AT_ONCE = 4096
@@ -79,6 +79,10 @@ class StaticEncoder:
         """Return float32[texts, d]: embeddings; zero for a text of which no piece is in the vocabulary."""
         raw = weighted_means(self.units, self.vectors, self.weights, texts)
         return unit(np.where(raw.any(axis=1, keepdims=True), raw - self.mean, np.float32(0)))
+
+    def encode_in(self, text: str, parts: Sequence[str]) -> Matrix:
+        """Return float32[1 + parts, d]: embeddings of a query and of parts of it, which have no order of words to read."""
+        return embedded_apart(self.encode, text, parts)
 
     encode_passages = encode
     """An article is encoded as a query is."""

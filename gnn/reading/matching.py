@@ -13,7 +13,8 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 from gnn.encoders.static import StaticEncoder
-from gnn.fine_tuning.body import LETTERS, Body, Pieces
+from gnn.encoders.tuned import LETTERS, Pieces
+from gnn.fine_tuning.body import Body
 from gnn.fine_tuning.loop import device_of_training
 from gnn.options import ReadingOptions
 from gnn.reading.passages import ReadableLaw

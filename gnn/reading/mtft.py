@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gnn.fine_tuning.body import Body, Pieces, Tokens
+from gnn.encoders.tuned import Pieces
+from gnn.fine_tuning.body import Body, Tokens
 from gnn.options import ReadingOptions
 from gnn.reading.first_stage import Found
 from gnn.reading.learning import Drawn
