@@ -33,7 +33,7 @@ def compare(  # noqa: PLR0913 (options)
         ),
     ],
     questions: Annotated[str, typer.Option(help="Source of questions in the graph.")] = "service-public",
-    split: Annotated[str, typer.Option(help="Part of the questions: test, development or train.")] = "test",
+    split: Annotated[str, typer.Option(help="Part of the questions: test, development, train or cross-fitted.")] = "test",
     only: Annotated[str, typer.Option(help="Split of the questions, random or by-dossier; unless given, all.")] = "",
     seeds: Annotated[int, typer.Option(min=1, help="Trainings of each recipe, each with a seed of its own.")] = 1,
     once: Annotated[
@@ -59,6 +59,8 @@ def compare(  # noqa: PLR0913 (options)
     interrupted goes on.
 
     With --coliee, sets of articles in answer to the questions of one year: precision, recall and F2.
+
+    With --split cross-fitted, training and test questions: each fifth is asked of models that learnt from the others.
 
     With --cross-fitted, what the rerankers of recipes add: each fifth of the training and test questions is asked of models
     that learnt from the others, one training each; nothing of it is kept but transformers that the questions have taught.

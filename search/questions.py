@@ -15,8 +15,13 @@ TITLE, WITH_DESCRIPTION = "title", "title + description"
 
 def of_split(questions: Iterable[Question], split: str, part: str) -> list[Question]:
     """Return the questions of one part (train, development, test) of a split (random, by-dossier)."""
-    name = "split" if split == "random" else "split_by_dossier"
+    name = part_name(split)
     return [question for question in questions if getattr(question, name) == part]
+
+
+def part_name(split: str) -> str:
+    """Return the name of the attribute of questions that has their part of a split."""
+    return "split" if split == "random" else "split_by_dossier"
 
 
 def query_text(question: Question, asked: str = WITH_DESCRIPTION) -> str:

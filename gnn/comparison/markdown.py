@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gnn.comparison.contenders import WAYS
 from gnn.comparison.tables import GAINS, RecipeTable, Row
+from gnn.comparison.trials import CROSS_FITTED
 from search.evaluation import MEASURES
 
 FIGURES = ("training", "parameters", "ms a query")
@@ -70,6 +71,8 @@ def _explained(tables: Sequence[RecipeTable]) -> Iterator[str]:
     yield "The time of a query is the median, on the machine that measured."
     yield from _on_gpus(tables)
     yield from _once(tables)
+    if tables[0].part == CROSS_FITTED:
+        yield "Cross-fitted: each fifth of the training and test questions is asked of models that learnt from the other four."
     yield ""
     ways = [way for way in WAYS if way == "served" or any(row.name.endswith(f":{way}") for row in tables[0].rows)]
     yield "A recipe alone is ranked by as it is served; behind a colon stands another way. " + " ".join(

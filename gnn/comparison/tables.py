@@ -1,7 +1,7 @@
 """Any recipes on the same questions: means and deviations over seeds, paired intervals, and what each costs."""
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -10,22 +10,20 @@ import numpy.typing as npt
 
 from gnn.comparison.contenders import Contender, Entry, Score, contender, seeds_of
 from gnn.comparison.kept import Measured, keep, kept
+from gnn.comparison.trials import Asked, Trial, trials
 from gnn.kept_answers import Answers, kept_file
 from gnn.recipe import Recipe
-from gnn.training.distributed import alone, gpu_name
+from gnn.training.distributed import gpu_name
 from gnn.training.train import Trainer
 from gnn.workspace import Workspace
 from runtime.progress import Progress
-from schema.errors import BadQuery, NotReady
+from schema.errors import BadQuery
 from search.evaluation import MEASURES, Judged, all_ranks, measures_of, with_intervals
 from search.evaluation import Measured as Interval
-from search.questions import PARTS, TITLE, WITH_DESCRIPTION, judged, of_split
 
 GAINS = ("R@100", "MAP")
 """Measures whose differences between rows have intervals."""
 AGAINST = ("first", "above")
-Asked = Mapping[str, Sequence[Judged]]
-"""Questions by the way of asking."""
 _PerQuestion = Mapping[str, npt.NDArray[np.float64]]
 
 
@@ -82,7 +80,8 @@ class Plan:
 
     Attributes:
         entries: the rows, in their order.
-        splits: of the questions; seeds: trainings of each recipe; part: of the questions.
+        splits: of the questions; part: of the questions, or `gnn.comparison.trials.CROSS_FITTED`.
+        seeds: trainings of each recipe.
         against: one of `AGAINST`.
     """
 
@@ -105,29 +104,35 @@ def compare_recipes(workspace: Workspace, plan: Plan, source: str) -> Iterator[R
         NotReady: there are no questions to ask.
         StorageFull: the disk is full; rows that were measured before stay.
     """
-    if plan.part not in PARTS:
-        raise BadQuery(f"no part {plan.part!r} of the questions; there are: {', '.join(PARTS)}")
     if plan.against not in AGAINST:
         raise BadQuery(f"no row {plan.against!r} to hold others against; there are: {', '.join(AGAINST)}")
-    trainers: dict[tuple[str, ...], Trainer] = {}
-    for one in plan.entries:
-        if one.recipe.more_questions not in trainers:
-            trainers[one.recipe.more_questions] = Trainer(workspace.of_recipe(one.recipe), alone())
     for split in plan.splits:
-        chosen = of_split(workspace.questions, split, plan.part)
-        if not chosen:
-            raise NotReady(f"no {plan.part} questions of {source} in the {split} split: run `lexgraph ingest`")
-        ways = (WITH_DESCRIPTION, TITLE) if any(question.description for question in chosen) else (WITH_DESCRIPTION,)
-        asked = {way: judged(workspace.corpus, chosen, way) for way in ways}
+        tried = trials(workspace, split, plan.part, source)
+        for one in plan.entries:
+            for trial in tried:
+                trial.trainer(one.recipe)  # what no recipe could learn from is told before any is trained
         runs: dict[str, list[Measured]] = {}
         for one in plan.entries:
             if one.recipe.key() not in runs:
-                wanted = {other.measured_way for other in plan.entries if other.recipe.key() == one.recipe.key()}
-                trainer, seeds = trainers[one.recipe.more_questions], range(seeds_of(one.recipe, 1 if one.once else plan.seeds))
-                runs[one.recipe.key()] = [_run(trainer, one.recipe.seeded(n), split, sorted(wanted), asked) for n in seeds]
-        for way in ways:
-            rows = list(_rows(plan, runs, way))
-            yield RecipeTable(source, split, plan.part, way, len(chosen), plan.against, rows)
+                wanted = sorted({other.measured_way for other in plan.entries if other.recipe.key() == one.recipe.key()})
+                seeds = range(seeds_of(one.recipe, 1 if one.once else plan.seeds))
+                runs[one.recipe.key()] = [_tried(tried, one.recipe.seeded(n), split, wanted) for n in seeds]
+        for way in tried[0].asked:
+            asked = sum(len(trial.asked[way]) for trial in tried)
+            yield RecipeTable(source, split, plan.part, way, asked, plan.against, list(_rows(plan, runs, way)))
+
+
+def _tried(tried: Sequence[Trial], recipe: Recipe, split: str, ways: Collection[str]) -> Measured:
+    """Return a recipe of one seed, measured in all trials, as if all their questions were asked of one model."""
+    each = [_run(trial.trainer(recipe), recipe, split, ways, trial.asked) for trial in tried]
+    answers = {way: {asked: _side_by_side(one.answers[way][asked] for one in each) for asked in tried[0].asked} for way in ways}
+    seconds = float(np.mean([one.training_s for one in each]))
+    return Measured(seconds, each[0].parameters, answers, next((one.gpu for one in each if one.gpu), ""))
+
+
+def _side_by_side(answers: Iterable[Answers]) -> Answers:
+    each = list(answers)
+    return Answers([ranks for one in each for ranks in one.ranks], float(np.median([one.query_ms for one in each])))
 
 
 def _run(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str], asked: Asked) -> Measured:

@@ -15,16 +15,18 @@ from gnn.comparison import contenders, tables
 from gnn.comparison.contenders import WAYS, entry
 from gnn.comparison.markdown import page
 from gnn.comparison.tables import GAINS, Plan, RecipeTable, compare_recipes
+from gnn.comparison.trials import CROSS_FITTED, trials
 from gnn.kept_answers import FOLDER, kept_file, ranked_by
 from gnn.recipe import Recipe, load_recipe
 from gnn.training.bm25_tuning import tuned_lexical
+from gnn.training.distributed import alone
 from gnn.training.train import Trainer
 from gnn.versions.files import parameters_of
 from gnn.versions.identity import model_ids
 from schema.errors import BadQuery, BadSetting, NotReady
 from search.evaluation import MEASURES, Judged, measure, measures_of, ranks_of
 from search.modes import Mode
-from search.questions import TITLE, WITH_DESCRIPTION, judged, of_split
+from search.questions import PARTS, TITLE, WITH_DESCRIPTION, judged, of_split
 from search.retrieval import Retriever
 from tests.gnn.conftest import workspace_on
 from tests.support.commands import Lexgraph, recipe_file
@@ -68,7 +70,7 @@ def test_a_row_has_the_measures_of_its_way_of_ranking(own_home: Path, recipe: Re
     with open_graph(own_home) as graph:
         workspace = workspace_on(own_home, graph)
         asked = judged(workspace.corpus, of_split(workspace.questions, "random", "test"))
-        retriever = Retriever(workspace.index, Trainer(workspace, tables.alone()).version(recipe, "random", "").model())
+        retriever = Retriever(workspace.index, Trainer(workspace, alone()).version(recipe, "random", "").model())
         for row, (mode, pooled) in zip(table.rows, ((Mode.VECTOR, True), (Mode.HYBRID, False), (Mode.HYBRID, True)), strict=True):
             ranks = [ranks_of(retriever.scores(q.query, mode, pooled=pooled)[0], q.relevant) for q in asked]
             assert row.means == pytest.approx({name: 100 * value.mean() for name, value in measures_of(ranks).items()})
@@ -183,6 +185,43 @@ def test_several_seeds_are_trained_over_one_training_of_a_recipe_that_they_name(
         assert (f"All seeds of `{second}:alone` are over one training of `small`." in page.read_text("utf-8")) == bool(more)
 
 
+@pytest.mark.parametrize("split", ["random", "by-dossier"])
+def test_each_fifth_is_asked_of_models_that_learnt_from_the_others(own_home: Path, split: str) -> None:
+    with open_graph(own_home) as graph:
+        workspace = workspace_on(own_home, graph)
+        tried = trials(workspace, split, CROSS_FITTED, "service-public")
+    asked = [question for trial in tried for question in of_split(trial.workspace.questions, split, "test")]
+    parts = {part: {one.id for one in of_split(workspace.questions, split, part)} for part in PARTS}
+    assert sorted(one.id for one in asked) == sorted(parts["train"] | parts["test"])
+    assert 1 < len(tried) <= 5
+    for trial in tried:
+        own = {part: {one.id for one in of_split(trial.workspace.questions, split, part)} for part in PARTS}
+        assert own["development"] == parts["development"]
+        assert own["train"] == (parts["train"] | parts["test"]) - own["test"]
+        assert len(trial.asked[TITLE]) == len(own["test"])
+    assert trials(workspace, split, "test", "")[0].workspace is workspace
+
+
+def test_the_verb_compares_by_cross_fitting(own_home: Path, recipe: Recipe) -> None:
+    page = recipe.folder / "page.md"
+    asked = ("compare", "bm25:alone", f"{recipe.folder / 'small.toml'}:alone", "--only", "random", "--split", "cross-fitted")
+    shown = json.loads(Lexgraph.over(own_home).do(*asked, "--json", "--out", page))
+    with open_graph(own_home) as graph:
+        workspace = workspace_on(own_home, graph)
+        every = [one for part in ("train", "test") for one in of_split(workspace.questions, "random", part)]
+        ranks = [
+            ranks_of(Retriever(workspace.index, None, pooling=None).scores(one.query, Mode.BM25)[0], one.relevant)
+            for one in judged(workspace.corpus, every)
+        ]
+    assert [(table["part"], table["n"]) for table in shown] == [("cross-fitted", len(every))] * 2
+    assert shown[0]["rows"][0]["means"]["MAP"] == pytest.approx(100 * np.mean([measure(row)["MAP"] for row in ranks]), abs=0.01)
+    assert "each fifth of the training and test questions is asked of models that learnt from the other four" in page.read_text(
+        "utf-8"
+    )
+    ended = Lexgraph.over(own_home)("compare", "bm25", "--split", "whole")
+    assert "no part 'whole' of the questions; there are: train, development, test, cross-fitted" in ended.err
+
+
 def test_the_verb_puts_recipes_over_the_encoder_of_another(own_home: Path, recipe: Recipe) -> None:
     small, other = recipe.folder / "small.toml", recipe.folder / "other.toml"
     other.write_text('base = "small"\n[encoder]\ndimensions = 3\n', "utf-8")
@@ -278,7 +317,7 @@ def test_each_seed_starts_from_the_model_of_its_own_seed(own_home: Path, tmp_pat
     (tmp_path / "second.toml").write_text('base = "first"\n[training]\nstart = "first"\nlearning_rate = 1e-9\n', "utf-8")
     second = load_recipe(str(tmp_path / "second.toml"))
     with open_graph(own_home) as graph:
-        trainer = Trainer(workspace_on(own_home, graph), tables.alone())
+        trainer = Trainer(workspace_on(own_home, graph), alone())
         for seed in (0, 1):
             one, first = second.seeded(seed), second.seeded(seed).other("first")
             started, own = (trainer.version(recipe, "random", "").trained.state for recipe in (one, first))
@@ -290,7 +329,7 @@ def test_a_recipe_with_several_sections_first_is_measured_as_it_serves(own_home:
     several = recipe.model_copy(update={"diversity": 5000.0})
     query = "Combien pèse une baguette ?"
     with open_graph(own_home) as graph:
-        trainer = Trainer(workspace_on(own_home, graph), tables.alone())
+        trainer = Trainer(workspace_on(own_home, graph), alone())
         found, plain = (contenders.contender(trainer, one, "random") for one in (several, recipe))
         for way in ("fused", "pooled", "feedback"):
             np.testing.assert_array_equal(found.ways[way](query), plain.ways[way](query))
@@ -308,7 +347,7 @@ def test_a_graph_reranker_orders_the_candidates_of_the_search_anew(own_home: Pat
     path.write_text(f'method = "graph-reranker"\n{text}\n[graph_rerank]\nlearning_rate = 0.05\nepochs = 10\n', "utf-8")
     with open_graph(own_home) as graph:
         reranking = load_recipe(str(path))
-        trainer = Trainer(workspace_on(own_home, graph), tables.alone())
+        trainer = Trainer(workspace_on(own_home, graph), alone())
         found = contenders.contender(trainer, reranking, "random")
         plain = contenders.contender(trainer, recipe, "random")
         query = "Combien pèse une baguette ?"
