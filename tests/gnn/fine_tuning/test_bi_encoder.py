@@ -180,7 +180,7 @@ def test_a_large_batch_is_read_in_batches_of_like_lengths_with_the_same_vectors_
     monkeypatch.setattr(bi_encoder, "_LARGE", 1)
     monkeypatch.setattr(bi_encoder, "_AT_ONCE", 20)
     noted = model._read  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(model, "_read", lambda pieces: (read.append(tuple(map(len, pieces))), noted(pieces))[1])
+    monkeypatch.setattr(model, "_read", lambda of, pieces: (read.append(tuple(map(len, pieces))), noted(of, pieces))[1])
     for part, own in zip(learnt(), whole, strict=True):
         torch.testing.assert_close(part, own, rtol=1e-4, atol=1e-4)
     assert len(read) > 1
