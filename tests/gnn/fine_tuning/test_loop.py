@@ -54,7 +54,7 @@ class Lines:
 
 def run_in(folder: Path, *, name: str = "lines", made_from: str = "law", **options: Any) -> Run:
     wanted = {"epochs": 4, "batch": 3, "learning_rate": 0.05, "checkpoint_steps": 2, "precision": "float32", **options}
-    return Run(name, made_from, folder, FineTuningOptions(**wanted), threads=1)
+    return Run(name, made_from, folder, FineTuningOptions.model_validate(wanted), threads=1)
 
 
 def parameters(task: Lines) -> list[list[float]]:
