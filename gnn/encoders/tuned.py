@@ -1,7 +1,7 @@
 """A bi-encoder that was trained on the questions, served: ONNX Runtime and a fast tokenizer, no torch.
 
-`gnn.fine_tuning` trains and exports it. A query is one text; an article is up to as many passages as the recipe says, which one
-graph embeds and another makes one vector of.
+`gnn.fine_tuning` trains and exports it. A query is one text; an article is up to as many passages as the recipe says, which the
+graph of queries embeds, or one of their own, and another makes one vector of.
 """
 
 import json
@@ -27,6 +27,8 @@ from search.arrays import Matrix, embedded_apart, unit
 from search.vectors.model import TunedVectors
 
 ARTICLE_FILE, MARKS_FILE = "article.onnx", "tuned.json"
+PASSAGE_FILE = "passage.onnx"
+"""The graph that embeds passages, where it is not that of queries."""
 LETTERS = 24
 """Letters of a text that are split for each word piece that is wanted: no piece of a language is so long on average."""
 _AT_ONCE = 512
@@ -85,6 +87,7 @@ class TunedEncoder:
         self.marks = Marks(**stored)
         self._session = opened(folder / MODEL_FILE, threads)
         self.reads_parts = gives_states(self._session)
+        self._passage = opened(folder / PASSAGE_FILE, threads) if (folder / PASSAGE_FILE).exists() else self._session
         self._article = opened(folder / ARTICLE_FILE, threads) if (folder / ARTICLE_FILE).exists() else None
         self._tokenizer = tokenizer_of(folder / TOKENIZER_FILE)
         mean = folder / "mean.npy"
@@ -135,7 +138,7 @@ class TunedEncoder:
         def embedded(passages: int) -> None:  # counted in articles
             advance(sum(next(done) for _ in range(passages)))
 
-        vectors = embedded_in_batches(self._session, [p for own in of_articles for p in own], self.marks.pad, embedded)
+        vectors = embedded_in_batches(self._passage, [p for own in of_articles for p in own], self.marks.pad, embedded)
         if self._article is None:
             return vectors
         longest = max(len(passages) for passages in of_articles)
@@ -158,7 +161,7 @@ class TunedEncoder:
     def save(self, folder: Path) -> None:
         """Copy the encoder into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (MODEL_FILE, ARTICLE_FILE, TOKENIZER_FILE, MARKS_FILE):
+        for name in (MODEL_FILE, PASSAGE_FILE, ARTICLE_FILE, TOKENIZER_FILE, MARKS_FILE):
             if (self.folder / name).exists():
                 shutil.copyfile(self.folder / name, folder / name)
         if self.mean is not None:

@@ -101,8 +101,8 @@ def adapted_body(workspace: Workspace, recipe: Recipe) -> Body:
     made_from = [
         TRANSFORMER_FORMAT,
         workspace.corpus.sha256,
-        options.model_dump(mode="json"),
-        recipe.adaptation.model_dump(mode="json"),
+        options.as_named(),
+        recipe.adaptation.as_named(),
     ]
     key = hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:12]
     name = f"adapted-{Path(options.body).name}-{key}"

@@ -1,7 +1,7 @@
-"""A bi-encoder: one transformer embeds questions and the passages of articles (Louis et al., EACL 2023, section 3.1).
+"""A bi-encoder: a transformer embeds questions, the same or another one the passages of articles.
 
-With one passage and no layers over passages it is the plain one (DPR: Karpukhin et al., "Dense Passage Retrieval for Open-Domain
-Question Answering", EMNLP 2020), its two towers one.
+Louis et al., "Finding the Law", EACL 2023, section 3.1, train two. With one passage and no layers over passages it is the plain
+one (DPR: Karpukhin et al., "Dense Passage Retrieval for Open-Domain Question Answering", EMNLP 2020).
 """
 
 from collections.abc import Sequence
@@ -53,7 +53,12 @@ class TextEncoder(nn.Module):
 
 
 class BiEncoder(nn.Module):
-    """Both encoders, which share the transformer."""
+    """Both encoders, over one transformer or over two.
+
+    Attributes:
+        body: the transformer of queries; article_body: that of articles, the same or a copy of it.
+        text: encoder of queries; passage: that of the passages of articles; article: what makes one vector of theirs.
+    """
 
     def __init__(self, body: Body, options: BiEncoderOptions) -> None:
         """Put the encoders over a transformer.
@@ -68,8 +73,10 @@ class BiEncoder(nn.Module):
         if options.passage_layers and body.hidden % options.passage_heads:
             raise BadSetting(f"passage_heads ({options.passage_heads}) must divide the width of the transformer ({body.hidden})")
         self.body, self.options = body, options
+        self.article_body = body if options.shared else body.copied()
         self.text = TextEncoder(body.model, options.pooling)
         self.article = ArticleEncoder(body.hidden, options)
+        self.passage = self.text if options.shared else TextEncoder(self.article_body.model, options.pooling)
         self.marks = marks_of(body, options)
 
     @property
@@ -79,11 +86,11 @@ class BiEncoder(nn.Module):
 
     def queries(self, pieces: Sequence[Pieces]) -> Tensor:
         """Return float32[queries, hidden], of word pieces with their marks."""
-        return self._finished(self._embedded(pieces))
+        return self._finished(self._embedded(self.text, pieces))
 
     def articles(self, passages: Sequence[Sequence[Pieces]]) -> Tensor:
         """Return float32[articles, hidden], of the passages of each, word pieces with their marks."""
-        vectors = self._embedded(list(chain.from_iterable(passages)))
+        vectors = self._embedded(self.passage, list(chain.from_iterable(passages)))
         counts = torch.tensor([len(own) for own in passages])
         place = torch.arange(int(counts.max()))
         mask = (place < counts.unsqueeze(-1)).to(vectors.device)
@@ -91,17 +98,17 @@ class BiEncoder(nn.Module):
         rows[mask] = vectors
         return self._finished(self.article(rows, mask.long()))
 
-    def _embedded(self, pieces: Sequence[Pieces]) -> Tensor:
+    def _embedded(self, encoder: TextEncoder, pieces: Sequence[Pieces]) -> Tensor:
         lengths = np.array([len(text) for text in pieces])
         if self.device.type != "cpu" or len(pieces) * int(lengths.max()) <= _LARGE:
-            return self._read(pieces)
+            return self._read(encoder, pieces)
         batches = list(of_like_lengths(lengths, _AT_ONCE))
-        read = torch.cat([self._read([pieces[place] for place in batch]) for batch in batches])
+        read = torch.cat([self._read(encoder, [pieces[place] for place in batch]) for batch in batches])
         return read[torch.from_numpy(np.argsort(np.concatenate(batches)))]
 
-    def _read(self, pieces: Sequence[Pieces]) -> Tensor:
+    def _read(self, encoder: TextEncoder, pieces: Sequence[Pieces]) -> Tensor:
         tokens = self.body.batch(pieces).to(self.device)
-        return self.text(tokens.ids, tokens.mask).float()
+        return encoder(tokens.ids, tokens.mask).float()
 
     def _finished(self, vectors: Tensor) -> Tensor:
         return functional.normalize(vectors, dim=-1) if self.options.similarity == "cosine" else vectors

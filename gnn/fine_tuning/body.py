@@ -3,7 +3,8 @@
 import importlib.util
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -106,6 +107,10 @@ class Body:
         if layers:
             for part in (self.model.embeddings, *self.model.encoder.layer[:layers]):  # pyright: ignore
                 part.requires_grad_(False)
+
+    def copied(self) -> "Body":
+        """Return a transformer with parameters of its own, which are the same, and the same tokenizer."""
+        return replace(self, model=deepcopy(self.model))
 
     def save(self, folder: Path) -> None:
         """Write the transformer as a Hugging Face folder, which `load_body` opens, whole or not at all.

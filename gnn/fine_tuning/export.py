@@ -1,4 +1,4 @@
-"""Export a bi-encoder for serving: one ONNX graph for texts, its weights in 8 bits, and one for the passages of an article."""
+"""Export a bi-encoder for serving: ONNX graphs for texts, their weights in 8 bits, and one for the passages of an article."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from gnn.encoders.onnx import EMBEDDING, MODEL_FILE, STATES, TOKENIZER_FILE
 from gnn.encoders.onnx_export import export_graph, export_text_graph
-from gnn.encoders.tuned import ARTICLE_FILE, write_marks
+from gnn.encoders.tuned import ARTICLE_FILE, PASSAGE_FILE, write_marks
 from gnn.fine_tuning.bi_encoder import BiEncoder, TextEncoder
 
 
@@ -44,6 +44,8 @@ def export_bi_encoder(model: BiEncoder, folder: Path) -> None:
     """Write a bi-encoder into a folder that is there, for `gnn.encoders.tuned.TunedEncoder` to open."""
     model = model.cpu().eval()
     export_texts(model.text, folder / MODEL_FILE)
+    if model.passage is not model.text:
+        export_text_graph(model.passage, folder / PASSAGE_FILE)
     if model.options.passages > 1 or model.options.passage_layers:
         example = torch.randn(2, min(2, model.options.passages), model.body.hidden)
         mask = torch.ones(example.shape[:2], dtype=torch.long)

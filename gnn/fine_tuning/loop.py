@@ -8,7 +8,7 @@ import csv
 import math
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -117,6 +117,15 @@ def trained_parameters(model: nn.Module) -> dict[str, Tensor]:
     return {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
 
 
+def groups_of_decay(parameters: Iterable[Tensor], options: FineTuningOptions) -> list[dict[str, Any]]:
+    """Return parameters as an optimiser takes them: those of one dimension, biases and layer norms, apart where none decays."""
+    every = list(parameters)
+    if options.decay_all:
+        return [{"params": every, "weight_decay": options.weight_decay}]
+    decaying, others = [one for one in every if one.ndim > 1], [one for one in every if one.ndim <= 1]
+    return [{"params": decaying, "weight_decay": options.weight_decay}, {"params": others, "weight_decay": 0.0}]
+
+
 def device_of_training() -> torch.device:
     """Return the GPU where there is one."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -147,9 +156,8 @@ class _Tuning:
         task.model.to(self.device)
         self.parameters = trained_parameters(task.model)
         options = run.options
-        self.optimiser = torch.optim.AdamW(
-            self.parameters.values(), lr=options.learning_rate, eps=options.epsilon, weight_decay=options.weight_decay
-        )
+        groups = groups_of_decay(self.parameters.values(), options)
+        self.optimiser = torch.optim.AdamW(groups, lr=options.learning_rate, eps=options.epsilon)
         self.state = _State(batch=options.batch, accumulation=options.accumulation)
         # A step takes as many examples whatever the memory makes of the batches.
         self.taken = options.batch * options.accumulation

@@ -190,11 +190,9 @@ def _with_citations(workspace: Workspace, recipe: Recipe, passages: Sequence[str
 def _key(workspace: Workspace, recipe: Recipe, questions: Sequence[Question]) -> str:
     """Return a digest of all that a bi-encoder is made from, and of nothing that is done with it later."""
     asked = [asdict(question) for question in sorted(questions, key=lambda question: question.id)]
-    # Some options are younger than stored encoders, whose names stay valid: each counts where it is used.
-    younger = {name for name, unused in (("share", 1), ("refit", False)) if getattr(recipe.bi_encoder, name) == unused}
-    parts = [recipe.fine_tuning.model_dump(mode="json"), recipe.bi_encoder.model_dump(mode="json", exclude=younger)]
-    parts += [recipe.adaptation.model_dump(mode="json")] if recipe.adaptation.steps else []
-    parts += [recipe.synthetic.model_dump(mode="json")] if recipe.synthetic.per_article else []
+    parts = [recipe.fine_tuning.as_named(), recipe.bi_encoder.as_named()]
+    parts += [recipe.adaptation.as_named()] if recipe.adaptation.steps else []
+    parts += [recipe.synthetic.as_named()] if recipe.synthetic.per_article else []
     made_from = [TRANSFORMER_FORMAT, workspace.index.key, asked, parts]
     return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:12]
 
@@ -203,14 +201,9 @@ def _train(
     workspace: Workspace, wanted: _Wanted, texts: Sequence[str], questions: tuple[Sequence[Question], Sequence[Question]]
 ) -> Kept:
     recipe = wanted.recipe
-    options = recipe.fine_tuning
     synthetic = _synthetic(workspace, recipe)
     read = [*texts, *(query_text(question) for part in (*questions, synthetic) for question in part)]
-    body = load_body(options.body, read, layers=options.layers)
-    if recipe.adaptation.steps:
-        begin_from(body, adapted_body(workspace, recipe))
-    torch.manual_seed(options.seed)  # of what is not there yet: the layers over passages
-    model = BiEncoder(prepared(body, options), recipe.bi_encoder)
+    model = _begun(workspace, recipe, read)
     begun = {name: value.detach().clone() for name, value in trained_parameters(model).items()}
     seconds, curve = 0.0, list[TunedEpoch]()
     for learnt, tuning, below in _stages(recipe, questions[0], synthetic):
@@ -223,13 +216,29 @@ def _train(
     def write(part: Path) -> int:
         if embeds_itself(device_of_training()):
             own = [texts[int(position)] for position in wanted.reads]
-            keep_encoded(own, _embedded_on(workspace, model, own, options), part / PASSAGES)
+            keep_encoded(own, _embedded_on(workspace, model, own, recipe.fine_tuning), part / PASSAGES)
         export_bi_encoder(model, part)
         if not wanted.part:
             model.body.save(part / BODY)
         return sum(parameter.numel() for parameter in model.parameters())
 
     return keep_run(workspace, wanted.name, curve, seconds, write)
+
+
+def _begun(workspace: Workspace, recipe: Recipe, read: Sequence[str]) -> BiEncoder:
+    """Return the bi-encoder of a recipe as its training begins; what reads articles has been adapted to the law.
+
+    Args:
+        read: all texts that it will read.
+    """
+    options = recipe.fine_tuning
+    body = load_body(options.body, read, layers=options.layers)
+    adapted = adapted_body(workspace, recipe) if recipe.adaptation.steps else None
+    torch.manual_seed(options.seed)  # of what is not there yet: the layers over passages
+    model = BiEncoder(prepared(body, options), recipe.bi_encoder)
+    if adapted is not None:
+        begin_from(model.article_body, adapted)
+    return model
 
 
 def embeds_itself(device: torch.device) -> bool:
@@ -272,11 +281,11 @@ def _synthetic(workspace: Workspace, recipe: Recipe) -> list[Question]:
 def _stages(
     recipe: Recipe, training: Sequence[Question], synthetic: Sequence[Question]
 ) -> Iterator[tuple[Sequence[Question], FineTuningOptions, str]]:
-    """Yield what is learnt from, how, and the folder of its checkpoint: synthetic questions before the real ones."""
-    options = recipe.fine_tuning
-    if synthetic:
+    """Yield what is learnt from, how, and the folder of its checkpoint: synthetic questions before real ones, or among them."""
+    options, mixed = recipe.fine_tuning, recipe.synthetic.mixed
+    if synthetic and not mixed:
         yield synthetic, options.model_copy(update={"epochs": recipe.synthetic.epochs}), "synthetic"
-    yield training, options, "."
+    yield [*training, *synthetic] if mixed else training, options, "."
 
 
 def _pairs(

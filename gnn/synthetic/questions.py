@@ -51,7 +51,7 @@ def synthetic_questions(workspace: Workspace, recipe: Recipe) -> list[SyntheticQ
         StorageFull: the disk is full; what was made before stays.
     """
     options = recipe.synthetic
-    made_from = [TRANSFORMER_FORMAT, workspace.index.key, options.model_dump(mode="json", exclude={"epochs"})]
+    made_from = [TRANSFORMER_FORMAT, workspace.index.key, options.model_dump(mode="json", exclude={"epochs", "mixed"})]
     key = hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:12]
     file = workspace.home / FOLDER / f"questions-{key}.jsonl"
     if not file.exists():

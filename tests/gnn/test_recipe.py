@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gnn.recipe import Recipe, load_recipe
+from gnn.recipe import FOLDER, Recipe, load_recipe
 from gnn.versions.identity import model_ids
 from schema.errors import BadSetting
 
@@ -24,9 +24,9 @@ KEYS = {
     "dpr": "6b2c1a669921",
     "dsr": "05a48db5177d",
     "dsr-dapt": "1f9bc5c12bae",
-    "dsr-dapt-paper": "2b295ba0c29f",
+    "dsr-dapt-paper": "6c045e4b7a22",
     "dsr-synthetic": "4bb7a2a58119",
-    "dsr-synthetic-paper": "68932f713c7e",
+    "dsr-synthetic-paper": "36ae94ab7eb0",
     "encoder": "308ce1a82d0d",
     "fitted": "7fda405da9bc",
     "fitted-encoder": "af5ff998570c",
@@ -65,11 +65,29 @@ def test_a_model_that_was_trained_before_is_not_trained_again(name: str) -> None
         {"encoder": {"static_whitening": 0.5}},
         {"encoder": {"name": "lsa+static", "weights": [1, 2]}},
         {"rerank": {"rounds": 1}},
+        {"fine_tuning": {"decay_all": False}},
+        {"bi_encoder": {"shared": False}},
+        {"synthetic": {"mixed": True}},
     ],
 )
 def test_an_option_that_is_younger_than_stored_models_counts_where_it_is_used(change: dict[str, Any]) -> None:
     plain: dict[str, Any] = {"name": "r", "document": {"layers": 1}}
     assert Recipe.model_validate(plain | change).key() != Recipe.model_validate(plain).key()
+
+
+PAPERS = sorted(file.stem for file in FOLDER.glob("*-paper.toml"))
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_published_sizes_are_read(name: str) -> None:
+    recipe = load_recipe(name)
+    assert recipe.fine_tuning.body == "camembert-base"
+    if recipe.method == "bi-encoder":
+        assert (recipe.bi_encoder.shared, recipe.fine_tuning.decay_all, recipe.fine_tuning.epochs) == (False, False, 15)
+        passages = (recipe.bi_encoder.passages, recipe.bi_encoder.passage_tokens)
+        assert passages == ((1, 512) if name == "dpr-paper" else (8, 128))
+    assert recipe.synthetic.mixed == (name == "dsr-synthetic-paper")
+    assert {"dpr-paper", "dsr-paper", "dsr-dapt-paper", "dsr-synthetic-paper", "mtft-paper"} <= set(PAPERS)
 
 
 def test_weights_of_encoders_are_one_each_and_above_zero() -> None:

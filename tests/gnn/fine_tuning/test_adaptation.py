@@ -210,12 +210,14 @@ def test_the_packaged_transformer_keeps_its_mask_where_it_is_wanted() -> None:
 
 
 def test_an_encoder_that_was_trained_before_is_not_trained_again(own_home: Path) -> None:
-    recipe = load_recipe("dpr")
     with open_graph(own_home) as graph:
         workspace = working_on(own_home, graph)
-        names = ("dpr", "dsr-dapt", "dpr-half")
-        plain, adapted, half = (tuned._key(workspace, load_recipe(name), []) for name in names)  # pyright: ignore
-    parts = [recipe.fine_tuning.model_dump(mode="json"), recipe.bi_encoder.model_dump(mode="json", exclude={"share", "refit"})]
-    before = json.dumps([TRANSFORMER_FORMAT, workspace.index.key, [], parts])
-    assert plain == hashlib.sha256(before.encode()).hexdigest()[:12]
-    assert len({plain, adapted, half}) == 3
+        names = ("dpr", "dsr-dapt", "dsr-synthetic", "dpr-half")
+        keys = {name: tuned._key(workspace, load_recipe(name), []) for name in names}  # pyright: ignore
+    for name, own in (("dpr", None), ("dsr-dapt", "adaptation"), ("dsr-synthetic", "synthetic")):
+        recipe, exclude = load_recipe(name), {"decay_all", "share", "refit", "shared", "mixed"}  # younger than what is stored
+        said = recipe.model_dump(mode="json", exclude=dict.fromkeys(("fine_tuning", "bi_encoder", "synthetic"), exclude))
+        parts = [said["fine_tuning"], said["bi_encoder"], *([said[own]] if own else [])]
+        before = json.dumps([TRANSFORMER_FORMAT, workspace.index.key, [], parts])
+        assert keys[name] == hashlib.sha256(before.encode()).hexdigest()[:12], name
+    assert len(set(keys.values())) == 4

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import Tensor, nn
 from torch.nn import functional
 
 from gnn.encoders.tuned import TunedEncoder
@@ -49,6 +50,41 @@ def test_one_passage_without_layers_is_the_plain_encoder(small_body: Path, pooli
         own = plain.queries([passages[0] for passages in passages_of(plain, short)])
         torch.testing.assert_close(plain.articles(passages_of(plain, short)), own)
         torch.testing.assert_close(hierarchical.articles(passages_of(hierarchical, short)), own)
+
+
+def with_nothing_beside_it(layer: nn.Module, vector: Tensor, place: Tensor) -> Tensor:
+    """A layer over a single vector, made by hand: what it attends to is itself."""
+    weights = {name: value.detach() for name, value in layer.named_parameters()}
+
+    def mapped(name: str, x: Tensor) -> Tensor:
+        return weights[f"{name}.weight"] @ x + weights[f"{name}.bias"]
+
+    def normed(name: str, x: Tensor) -> Tensor:
+        even = (x - x.mean()) / (x.var(unbiased=False) + 1e-5).sqrt()
+        return even * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+
+    own = mapped("projected", normed("before_attention", vector) + place)[2 * len(vector) :]
+    vector = vector + mapped("attended", own)
+    return vector + mapped("outer", functional.gelu(mapped("inner", normed("before_inner", vector))))
+
+
+@pytest.mark.parametrize("pooling", ["max", "mean", "attention"])
+def test_an_article_of_one_passage_goes_through_the_layers_as_one_vector(small_body: Path, pooling: str) -> None:
+    model = encoder_over(small_body, passage_pooling=pooling, similarity="dot")
+    article = shaken(model.article)
+    short = ["Le pain est pesé.", "Le licenciement est nul."]
+    passages = passages_of(model, short)
+    assert [len(own) for own in passages] == [1, 1]
+    assert (len(article.layers), article.positions is not None) == (2, True)
+    with torch.inference_mode():
+        plain = model.queries([own[0] for own in passages])
+        expected = list(plain)
+        for layer in article.layers:
+            expected = [with_nothing_beside_it(layer, vector, article.positions[0]) for vector in expected]  # pyright: ignore
+        torch.testing.assert_close(model.articles(passages), torch.stack(expected), rtol=1e-4, atol=1e-4)
+        beside = model.articles([*passages, *passages_of(model, _TEXTS[:1] * 3)])[:2]
+        torch.testing.assert_close(beside, torch.stack(expected), rtol=1e-4, atol=1e-4)  # the longest pads the others
+        assert not torch.allclose(plain, torch.stack(expected), atol=0.1)
 
 
 @pytest.mark.parametrize("pooling", ["max", "mean", "attention"])
@@ -180,7 +216,7 @@ def test_a_large_batch_is_read_in_batches_of_like_lengths_with_the_same_vectors_
     monkeypatch.setattr(bi_encoder, "_LARGE", 1)
     monkeypatch.setattr(bi_encoder, "_AT_ONCE", 20)
     noted = model._read  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(model, "_read", lambda pieces: (read.append(tuple(map(len, pieces))), noted(pieces))[1])
+    monkeypatch.setattr(model, "_read", lambda of, pieces: (read.append(tuple(map(len, pieces))), noted(of, pieces))[1])
     for part, own in zip(learnt(), whole, strict=True):
         torch.testing.assert_close(part, own, rtol=1e-4, atol=1e-4)
     assert len(read) > 1

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gnn.fine_tuning.loop import CHECKPOINT, CURVE, Run, tune
-from gnn.options import FineTuningOptions
+from gnn.fine_tuning.article_encoder import ArticleEncoder
+from gnn.fine_tuning.loop import CHECKPOINT, CURVE, Run, groups_of_decay, trained_parameters, tune
+from gnn.options import BiEncoderOptions, FineTuningOptions
 from schema.errors import BadSetting
 
 
@@ -53,7 +54,7 @@ class Lines:
 
 def run_in(folder: Path, *, name: str = "lines", made_from: str = "law", **options: Any) -> Run:
     wanted = {"epochs": 4, "batch": 3, "learning_rate": 0.05, "checkpoint_steps": 2, "precision": "float32", **options}
-    return Run(name, made_from, folder, FineTuningOptions(**wanted), threads=1)
+    return Run(name, made_from, folder, FineTuningOptions.model_validate(wanted), threads=1)
 
 
 def parameters(task: Lines) -> list[list[float]]:
@@ -61,15 +62,43 @@ def parameters(task: Lines) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("dies_at", [2, 6, 8, 13])
-def test_a_killed_run_goes_on_to_the_same_parameters(tmp_path: Path, dies_at: int) -> None:
+@pytest.mark.parametrize("decay_all", [True, False])
+def test_a_killed_run_goes_on_to_the_same_parameters(tmp_path: Path, dies_at: int, decay_all: bool) -> None:
     whole, killed, resumed = Lines(), Lines(dies_at=dies_at), Lines()
-    curve = tune(whole, run_in(tmp_path / "whole"))
+    curve = tune(whole, run_in(tmp_path / "whole", decay_all=decay_all))
     with pytest.raises(Killed):
-        tune(killed, run_in(tmp_path / "killed"))
-    gone_on = tune(resumed, run_in(tmp_path / "killed"))
+        tune(killed, run_in(tmp_path / "killed", decay_all=decay_all))
+    gone_on = tune(resumed, run_in(tmp_path / "killed", decay_all=decay_all))
     assert parameters(resumed) == parameters(whole)
     assert resumed.calls < whole.calls or dies_at == 2  # nothing had been kept before the second step
     assert [(epoch.loss, epoch.quality) for epoch in gone_on] == [(epoch.loss, epoch.quality) for epoch in curve]
+
+
+def decayed(*, all_of_them: bool) -> dict[str, float]:
+    """The decay of each parameter of a body with a head of layers, by name."""
+    torch.manual_seed(0)
+    options = BiEncoderOptions(passages=2, passage_heads=2, passage_pooling="attention")  # pyright: ignore[reportCallIssue]
+    named = trained_parameters(ArticleEncoder(8, options))
+    groups = groups_of_decay(named.values(), FineTuningOptions(weight_decay=0.1, decay_all=all_of_them))  # pyright: ignore
+    assert sum(len(group["params"]) for group in groups) == len(named)
+    of = {id(value): group["weight_decay"] for group in groups for value in group["params"]}
+    return {name: of[id(value)] for name, value in named.items()}
+
+
+def test_biases_and_norms_are_left_out_of_the_decay_where_the_recipe_says_so() -> None:
+    assert set(decayed(all_of_them=True).values()) == {0.1}
+    found = decayed(all_of_them=False)
+    left_out = {name for name, decay in found.items() if decay == 0}
+    assert left_out == {name for name in found if name.endswith(".bias") or ".before_" in name}
+    assert {"positions", "attention.weight", "layers.1.projected.weight"} <= {name for name in found if found[name] == 0.1}
+
+
+def test_what_is_left_out_of_the_decay_stays_where_there_is_no_gradient(tmp_path: Path) -> None:
+    task, begun = Lines(), Lines()
+    task.loss = lambda examples: 0.0 * sum(value.sum() for value in task.model.parameters())  # pyright: ignore
+    tune(task, run_in(tmp_path, epochs=1, weight_decay=0.5, decay_all=False))
+    for one, other in zip(task.model.parameters(), begun.model.parameters(), strict=True):
+        assert torch.equal(one, other) == (one.ndim == 1)
 
 
 def test_a_run_that_is_over_is_not_run_again(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from gnn.workspace import Workspace
 from schema.errors import BadSetting
 from schema.filter import Filter
 from search.corpus.corpus import Corpus, CorpusText
+from search.questions import of_split
 from tests.gnn.conftest import workspace_on
 from tests.gnn.fine_tuning.small_body import bi_encoder_recipe, write_small_body
 
@@ -242,6 +243,40 @@ def test_an_article_is_found_by_a_word_that_only_its_question_has(own_home: Path
     assert not plain["bm25"].any()
     assert (lists["bm25"] > 0).nonzero()[0].tolist() == [loaf]
     assert not lists["section"].any(), "sections are as they were"
+
+
+def test_a_bi_encoder_meets_mixed_synthetic_questions_in_every_epoch(
+    own_home: Path, small_body: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tuning = {"epochs": 3, "patience": 3, "precision": "float32", "batch": 16}
+    plain = bi_encoder_recipe(small_body, tuning=tuning, pairs=1, development_articles=0)
+    recipe = Recipe.model_validate({**plain.model_dump(), "synthetic": {"per_article": 2, "mixed": True}})
+    met, loss, begin = list[list[str]](), BiEncoderTask.loss, BiEncoderTask.begin
+
+    def begun(self: BiEncoderTask, epoch: int) -> None:
+        met.append([])
+        begin(self, epoch)
+
+    def watched(self: BiEncoderTask, examples: Sequence[int]) -> torch.Tensor:
+        met[-1] += [self.pairs.training[self._drawn[i].question].id for i in examples]  # pyright: ignore[reportPrivateUsage]
+        return loss(self, examples)
+
+    monkeypatch.setattr(bi_encoder_task.BiEncoderTask, "begin", begun)
+    monkeypatch.setattr(bi_encoder_task.BiEncoderTask, "loss", watched)
+    with open_graph(own_home) as graph:
+        workspace = replace(workspace_on(own_home, graph), threads=1)
+        made = tuned_encoder(workspace, recipe, "random", [f"article {text}" for text in workspace.text.texts])
+        synthetic = {f"synthetic-{n}" for n in range(len(synthetic_questions(workspace, recipe)))}
+        real = {question.id for question in of_split(workspace.questions, "random", "train")}
+        file = synthetic_questions(workspace, asking(per_article=2))
+        assert file == synthetic_questions(workspace, recipe), "the questions are the same, however they are learnt from"
+        assert len(list((own_home / "features").glob("questions-*.jsonl"))) == 1
+    assert len(synthetic) > 1
+    assert [set(epoch) for epoch in met] == [synthetic | real] * 3
+    assert met[0] != met[1], "in another order"
+    assert met[0] != sorted(met[0], key=lambda id: id in synthetic), "one among the other"
+    place = own_home / RUNS / made.folder.name
+    assert [str(file.relative_to(place)) for file in place.rglob(CURVE)] == [CURVE]
 
 
 @pytest.mark.slow
