@@ -1,5 +1,6 @@
 """The training loop: a temperature-scaled softmax over articles, uniform over the relevant ones of a question."""
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from gnn.encoders.features import Features
 from gnn.encoders.joined import TowerWeights
+from gnn.fine_tuning.loop import diverged
 from gnn.model.graph_layers import subgraph_data
 from gnn.model.neighbours import Neighbourhoods
 from gnn.model.subgraph import SubgraphEdges, attribute_width
@@ -81,7 +83,7 @@ def fit(
     process, but for the order in which floats are added. What is shared is the scoring: every process embeds all articles.
 
     Raises:
-        BadSetting: there are no questions to train on or to choose by.
+        BadSetting: there are no questions to train on or to choose by, or a loss or a parameter is not a number.
     """
     if not examples.training or not examples.development:
         raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
@@ -184,6 +186,12 @@ class _Best:
         self.state = {name: value.detach().clone() for name, value in model.state_dict().items()}
 
 
+def _is_finite(model: TwoTowers) -> bool:
+    """Return whether the parameters are numbers, and the temperature that one of them is the logarithm of."""
+    values = [*model.parameters(), model.log_scale.exp()]
+    return bool(torch.stack([torch.isfinite(value).all() for value in values]).all())
+
+
 class TowerRun:
     """One training run in one process: the model, its inputs on the device, and the optimiser."""
 
@@ -266,12 +274,16 @@ class TowerRun:
                 losses: list[float] = []
                 for batch in torch.randperm(len(self.relevant), generator=self.draw).chunk(batches):
                     losses.append(self._step(batch, optimiser, epoch / options.epochs))
+                    step = epoch * batches + len(losses)
+                    if not math.isfinite(losses[-1]):
+                        raise diverged(self.recipe.name, f"the loss of step {step} is {losses[-1]}", options.learning_rate)
                     schedule.step()
                     averaged.update_parameters(self.model)
                     advance(1)
-                ends = False
+                ends, kept = False, cast(TwoTowers, averaged.module)
+                if not _is_finite(kept):  # no loss tells of the last step
+                    raise diverged(self.recipe.name, f"epoch {epoch + 1} leaves parameters without bound", options.learning_rate)
                 if judge is not None:
-                    kept = cast(TwoTowers, averaged.module)
                     best.add(Epoch(float(np.mean(losses)), *judge(kept)), kept)
                     ends = epoch - best.epoch >= options.patience
                 if self.process.from_leader(ends):
