@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from gnn.encoders.features import Features
 from gnn.model.subgraph import subgraph_edges
+from gnn.model.two_towers import DocumentTower, QueryTower
 from gnn.recipe import Recipe
 from gnn.training import loop
 from gnn.training.distributed import alone
@@ -87,3 +89,68 @@ def test_parameters_that_the_last_step_spoils_are_not_kept(refit: bool, given: G
     monkeypatch.setattr(TowerRun, "_step", spoiling)
     with pytest.raises(BadSetting, match="epoch 1 leaves parameters without bound"):
         fit(recipe, given(recipe), chosen=loop.Choice(chosen.curve, chosen.best) if refit else None)
+
+
+LESS: Mapping[str, tuple[str, ...]] = {
+    "plain": ("training.full_softmax_limit below 10",),
+    "layers": (
+        "training.full_softmax_limit below 10",
+        "document.hidden below 8",
+        "document.neighbours, one number for each of 1",
+    ),
+    "neighbours": ("training.negatives below 10", "document.hidden below 8", r"fewer document.neighbours than \[2\]"),
+    "question nodes": ("document.hidden below 8", "training.precision"),
+    "curriculum": ("curriculum.drawn below 3",),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_training_that_memory_does_not_hold_says_what_to_lower(
+    kind: str, given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> Tensor:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(DocumentTower, "forward", full)
+    recipe = recipe_of(kind)
+    said = r"recipe small: the memory of cpu does not hold its training; to take less: training.batch below 3, "
+    with pytest.raises(BadSetting, match=said + ".*".join(LESS[kind])) as told:
+        fit(recipe, given(recipe))
+    assert ("full_softmax_limit" in str(told.value)) == (kind in ("plain", "layers")), "where it is no way, it is not named"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_towers_learn_in_bf16_and_are_kept_in_float32(kind: str, given: Given, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, judged = list[torch.dtype](), list[torch.dtype]()
+    plain = QueryTower.forward
+
+    def watched(tower: QueryTower, y: Tensor) -> Tensor:
+        (asked if tower.training else judged).append(tower.first(y).dtype)
+        return plain(tower, y)
+
+    monkeypatch.setattr(QueryTower, "forward", watched)
+    rounded, whole = (recipe_of(kind, precision=precision, learning_rate=0.02, dropout=0.0) for precision in ("bf16", "float32"))
+    trained, other = fit(rounded, given(rounded)), fit(whole, given(whole))
+    assert set(asked) == {torch.bfloat16, torch.float32}
+    assert set(judged) == {torch.float32}
+    assert trained.articles.dtype == np.float32
+    assert not np.array_equal(trained.articles, other.articles)
+    assert trained.curve[0].loss == pytest.approx(other.curve[0].loss, rel=0.02)
+
+
+def test_the_linear_schedule_falls_from_the_learning_rate_and_gradients_are_cut(
+    given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates, norms, plain = list[float](), list[float](), torch.optim.AdamW.step
+
+    def step(optimiser: torch.optim.AdamW, *how: Any) -> Any:
+        (group,) = optimiser.param_groups
+        rates.append(group["lr"])
+        norms.append(float(torch.stack([p.grad.norm() for p in group["params"] if p.grad is not None]).norm()))
+        return plain(optimiser, *how)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", step)
+    recipe = recipe_of("plain", schedule="linear", learning_rate=0.5, epochs=2, largest_gradient=0.25)
+    fit(recipe, given(recipe))
+    assert rates == pytest.approx([0.5, 0.375, 0.25, 0.125])
+    assert max(norms) <= 0.2501
