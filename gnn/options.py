@@ -97,6 +97,8 @@ class DocumentOptions(Options):
     def _neighbours_of_each_layer(self) -> "DocumentOptions":
         if self.neighbours and (len(self.neighbours) != self.layers or any(n != -1 and n < 1 for n in self.neighbours)):
             raise ValueError(f"neighbours: {self.layers} numbers are wanted, one a layer, each above 0, or -1 for all")
+        if self.question_nodes and not self.layers:
+            raise ValueError("question_nodes are read by layers over the graph: layers must be above 0")
         if self.neighbours and self.question_nodes:
             raise ValueError("neighbours cannot be drawn where training questions are nodes: these are silent in turn")
         return self

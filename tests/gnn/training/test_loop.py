@@ -28,6 +28,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     "neighbours": {"document": {"layers": 1, "neighbours": [2]}},
     "question nodes": {"document": {"layers": 1, "question_nodes": True}},
     "curriculum": {"curriculum": {"drawn": 3, "pool": 6}},
+    "curriculum, neighbours": {"document": {"layers": 1, "neighbours": [-1]}, "curriculum": {"drawn": 3, "pool": 6}},
 }
 """Options by which the loss is taken in another way."""
 
@@ -101,6 +102,7 @@ LESS: Mapping[str, tuple[str, ...]] = {
     "neighbours": ("training.negatives below 10", "document.hidden below 8", r"fewer document.neighbours than \[2\]"),
     "question nodes": ("document.hidden below 8", "training.precision"),
     "curriculum": ("curriculum.drawn below 3",),
+    "curriculum, neighbours": ("curriculum.drawn below 3", r"fewer document.neighbours than \[-1\]"),
 }
 
 
