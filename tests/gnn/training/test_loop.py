@@ -33,7 +33,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
 """Options by which the loss is taken in another way."""
 
 
-def recipe_of(kind: str, **training: object) -> Recipe:
+def recipe_of(kind: str, **training: Any) -> Recipe:
     whole = small_recipe(**training).model_dump(exclude={"folder", "reseeded", "once", "borrowed"})
     return Recipe.model_validate(whole | {name: {**whole[name], **options} for name, options in KINDS[kind].items()})
 
