@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, model_validator
 
 LayerKind = Literal["gatv2", "gat", "gcn", "graphsage", "k-gnn"]
+Precision = Literal["auto", "bf16", "float32"]
 
 
 class Options(BaseModel):
@@ -103,6 +104,8 @@ class DocumentOptions(Options):
     def _neighbours_of_each_layer(self) -> "DocumentOptions":
         if self.neighbours and (len(self.neighbours) != self.layers or any(n != -1 and n < 1 for n in self.neighbours)):
             raise ValueError(f"neighbours: {self.layers} numbers are wanted, one a layer, each above 0, or -1 for all")
+        if self.question_nodes and not self.layers:
+            raise ValueError("question_nodes are read by layers over the graph: layers must be above 0")
         if self.neighbours and self.question_nodes:
             raise ValueError("neighbours cannot be drawn where training questions are nodes: these are silent in turn")
         return self
@@ -115,7 +118,7 @@ class QueryOptions(Options):
 
 
 class TrainingOptions(Options):
-    """Optimisation: AdamW under a one-cycle schedule; the best epoch by development questions is kept."""
+    """Optimisation: AdamW under a schedule; the best epoch by development questions is kept."""
 
     start: str = Field("", description="Recipe whose model this one starts from; empty: from the features.")
     refit: str = Field(
@@ -125,8 +128,15 @@ class TrainingOptions(Options):
     )
     epochs: int = Field(16, ge=0, description="Passes over the questions; 0: the plain encoder.")
     batch: int = Field(128, ge=1, description="Questions in a batch.")
-    learning_rate: float = Field(2e-3, gt=0, description="Peak of the cycle.")
+    learning_rate: float = Field(2e-3, gt=0, description="Peak of the schedule.")
+    schedule: Literal["one-cycle", "linear"] = Field("one-cycle", description="linear: from the learning rate down to nothing.")
+    epsilon: float = Field(1e-8, gt=0, description="ε of AdamW.")
     weight_decay: float = Field(0.01, ge=0)
+    largest_gradient: float = Field(0.0, ge=0, description="Norm that gradients are cut to; 0: they are not.")
+    precision: Precision = Field(
+        "float32",
+        description="Of the towers while they learn, as that of `FineTuningOptions`; losses, and what is kept, are float32.",
+    )
     dropout: float = Field(0.1, ge=0, lt=1)
     title_share: float = Field(0.3, ge=0, le=1, description="Share of training queries that are the title alone.")
     temperature: float = Field(20.0, gt=0, description="Inverse temperature to begin with; it is learned.")
@@ -205,9 +215,7 @@ class FineTuningOptions(Options):
     layers: int = Field(0, ge=0, description="Its first layers that are kept; 0: all.")
     frozen: int = Field(0, ge=0, description="Layers, from the first, that are left as they are, and the embeddings; 0: none.")
     checkpointing: bool = Field(False, description="Compute the states again on the way back: less memory, a third more time.")
-    precision: Literal["auto", "bf16", "float32"] = Field(
-        "auto", description="auto: bf16 where the device has instructions for it, else float32."
-    )
+    precision: Precision = Field("auto", description="auto: bf16 where the device has instructions for it, else float32.")
     epochs: int = Field(15, ge=1, description="Passes over the examples.")
     batch: int = Field(24, ge=1, description="Examples in a batch; they are negatives for each other.")
     accumulation: int = Field(1, ge=1, description="Batches to a step.")

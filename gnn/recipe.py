@@ -137,6 +137,16 @@ class Recipe(Options):
         return self
 
     @model_validator(mode="after")
+    def _learnt_by_towers(self) -> "Recipe":
+        drawn, nodes = bool(self.curriculum.drawn), self.document.question_nodes
+        if drawn and nodes:
+            raise ValueError("question nodes learn against all articles: document.question_nodes leaves curriculum.drawn no say")
+        if (drawn or nodes) and (self.method not in ("towers", "graph-reranker") or not self.training.epochs):
+            option = "curriculum.drawn" if drawn else "document.question_nodes"
+            raise ValueError(f"only towers that are trained learn so: {option} needs them, and training.epochs above 0")
+        return self
+
+    @model_validator(mode="after")
     def _refit(self) -> "Recipe":
         if self.training.refit and (self.method != "towers" or not self.training.epochs):
             raise ValueError("only towers that are trained can be refit")

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from gnn.options import FineTuningOptions
+from gnn.options import FineTuningOptions, TrainingOptions
 from runtime.freed_memory import keep_freed_memory
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting, StorageFull
@@ -139,10 +139,20 @@ def computes_in_bf16(device: torch.device) -> bool:
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 
-def precision_of(options: FineTuningOptions, device: torch.device) -> AbstractContextManager[Any]:
+def precision_of(options: FineTuningOptions | TrainingOptions, device: torch.device) -> AbstractContextManager[Any]:
     """Return bf16 where the recipe asks for it, or leaves it to the device, and this computes in it."""
     wanted = options.precision == "bf16" or (options.precision == "auto" and computes_in_bf16(device))
     return torch.autocast(device.type, torch.bfloat16) if wanted else nullcontext()
+
+
+def diverged(recipe: str, found: str, rate: float) -> BadSetting:
+    """Return the error of a training in which something is not a number any more.
+
+    Args:
+        found: what it is, and after which step.
+        rate: at which it was learnt.
+    """
+    return BadSetting(f"recipe {recipe}: {found}: a smaller learning rate than {rate:g} may help")
 
 
 class _Tuning:
@@ -206,10 +216,8 @@ class _Tuning:
             except torch.OutOfMemoryError:
                 self._halve()
         if not math.isfinite(total):
-            raise BadSetting(
-                f"recipe {self.run.name}: the loss of step {self.state.step + 1} is {total}: a smaller learning rate than "
-                f"{self.options.learning_rate:g} may help"
-            )
+            found = f"the loss of step {self.state.step + 1} is {total}"
+            raise diverged(self.run.name, found, self.options.learning_rate)
         nn.utils.clip_grad_norm_(self.parameters.values(), _LARGEST_GRADIENT)
         self.optimiser.step()
         return total

@@ -1,9 +1,9 @@
 """Learned sparse retrieval: BM25 whose words have weights that questions have taught (after SPLADE: Formal et al., SIGIR 2021).
 
-The weight of a word stands for that in queries and that in articles at once, so it can be written into the index: what is
-learnt is served by BM25's own index, at its speed. Unlike SPLADE no word is added to an article or a query, for which a language
-model would be asked. The weight is ``exp(θ · f + w)``, with f its idf and its length in letters, and w a weight of its own,
-which decays: a word that no question has is weighted by f alone.
+The weight of a word stands for that in queries and that in articles at once, so it can be written into the index: BM25's own
+ranks by what is learnt, at its speed. Recipes are compared by it; the service has the plain weights. Unlike SPLADE no word is
+added to an article or a query, for which a language model would be asked. The weight is ``exp(θ · f + w)``, with f its idf and
+its length in letters, and w a weight of its own, which decays: a word that no question has is weighted by f alone.
 """
 
 from collections.abc import Mapping, Sequence

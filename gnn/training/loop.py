@@ -1,5 +1,6 @@
 """The training loop: a temperature-scaled softmax over articles, uniform over the relevant ones of a question."""
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,20 +9,24 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
+from torch.optim.lr_scheduler import LambdaLR, LRScheduler, OneCycleLR
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from gnn.encoders.features import Features
 from gnn.encoders.joined import TowerWeights
+from gnn.fine_tuning.loop import diverged, precision_of
 from gnn.model.graph_layers import subgraph_data
 from gnn.model.neighbours import Neighbourhoods
 from gnn.model.subgraph import SubgraphEdges, attribute_width
 from gnn.model.trained import Choice, Epoch, State, Trained
 from gnn.model.two_towers import TwoTowers
+from gnn.options import TrainingOptions
 from gnn.recipe import Recipe
 from gnn.training.curriculum import Curriculum, Places
 from gnn.training.distributed import Process, alone
+from gnn.training.memory import within_memory
 from gnn.training.question_nodes import distillation, with_questions
 from runtime.freed_memory import give_back_freed_memory, keep_freed_memory
 from runtime.progress import Progress, silent
@@ -81,18 +86,20 @@ def fit(
     process, but for the order in which floats are added. What is shared is the scoring: every process embeds all articles.
 
     Raises:
-        BadSetting: there are no questions to train on or to choose by.
+        BadSetting: there are no questions to train on or to choose by, a loss or a parameter is not a number, or memory does
+            not hold the training.
     """
     if not examples.training or not examples.development:
         raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
     process = process or alone()
     began = time.monotonic()
     inputs = _inputs(recipe, examples, start, threads)
-    if chosen is None:
-        trained = _led(inputs, process, examples, progress)
-    else:
-        run = TowerRun(process.from_leader(replace(inputs, last=chosen.best)), process)
-        trained = replace(run.result(examples.corpus, run.train(None, progress)), curve=chosen.curve, best=chosen.best)
+    with within_memory(recipe, inputs.articles, process.device):
+        if chosen is None:
+            trained = _led(inputs, process, examples, progress)
+        else:
+            run = TowerRun(process.from_leader(replace(inputs, last=chosen.best)), process)
+            trained = replace(run.result(examples.corpus, run.train(None, progress)), curve=chosen.curve, best=chosen.best)
     give_back_freed_memory()
     return replace(trained, seconds=time.monotonic() - began)
 
@@ -110,7 +117,8 @@ def _led(inputs: "TowerInputs", process: Process, examples: Examples, progress: 
 def follow(process: Process) -> None:
     """Do this process's share of every training that the leader begins, until it dismisses its followers."""
     while (inputs := process.from_leader(cast(TowerInputs | None, None))) is not None:
-        TowerRun(inputs, process).train(None, silent)
+        with within_memory(inputs.recipe, inputs.articles, process.device):
+            TowerRun(inputs, process).train(None, silent)
 
 
 def dismiss(process: Process) -> None:
@@ -184,6 +192,18 @@ class _Best:
         self.state = {name: value.detach().clone() for name, value in model.state_dict().items()}
 
 
+def _schedule(optimiser: torch.optim.Optimizer, options: TrainingOptions, steps: int) -> LRScheduler:
+    if options.schedule == "linear":
+        return LambdaLR(optimiser, lambda step: 1 - step / steps)
+    return OneCycleLR(optimiser, options.learning_rate, total_steps=steps)
+
+
+def _is_finite(model: TwoTowers) -> bool:
+    """Return whether the parameters are numbers, and the temperature that one of them is the logarithm of."""
+    values = [*model.parameters(), model.log_scale.exp()]
+    return bool(torch.stack([torch.isfinite(value).all() for value in values]).all())
+
+
 class TowerRun:
     """One training run in one process: the model, its inputs on the device, and the optimiser."""
 
@@ -252,8 +272,10 @@ class TowerRun:
         """Run the epochs; without a judge, which a leader that chooses has, what is returned has no curve."""
         options = self.options
         batches = -(-len(self.relevant) // options.batch)
-        optimiser = torch.optim.AdamW(self.model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, options.learning_rate, total_steps=options.epochs * batches)
+        optimiser = torch.optim.AdamW(
+            self.model.parameters(), options.learning_rate, eps=options.epsilon, weight_decay=options.weight_decay
+        )
+        schedule = _schedule(optimiser, options, options.epochs * batches)
         # Few questions make noisy steps: the average of the parameters along the way answers better than the last ones.
         averaged = AveragedModel(self.model, multi_avg_fn=get_ema_multi_avg_fn(options.averaging), use_buffers=True)
         best = _Best()
@@ -266,12 +288,16 @@ class TowerRun:
                 losses: list[float] = []
                 for batch in torch.randperm(len(self.relevant), generator=self.draw).chunk(batches):
                     losses.append(self._step(batch, optimiser, epoch / options.epochs))
+                    step = epoch * batches + len(losses)
+                    if not math.isfinite(losses[-1]):
+                        raise diverged(self.recipe.name, f"the loss of step {step} is {losses[-1]}", options.learning_rate)
                     schedule.step()
                     averaged.update_parameters(self.model)
                     advance(1)
-                ends = False
+                ends, kept = False, cast(TwoTowers, averaged.module)
+                if not _is_finite(kept):  # no loss tells of the last step
+                    raise diverged(self.recipe.name, f"epoch {epoch + 1} leaves parameters without bound", options.learning_rate)
                 if judge is not None:
-                    kept = cast(TwoTowers, averaged.module)
                     best.add(Epoch(float(np.mean(losses)), *judge(kept)), kept)
                     ends = epoch - best.epoch >= options.patience
                 if self.process.from_leader(ends):
@@ -310,6 +336,8 @@ class TowerRun:
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         total = self.process.add_up(self.model, loss)
+        if self.options.largest_gradient:
+            nn.utils.clip_grad_norm_(self.model.parameters(), self.options.largest_gradient)
         optimiser.step()
         return total
 
@@ -320,34 +348,40 @@ class TowerRun:
             candidates: positions that the softmax runs over; None: all.
         """
         bias = self.model.bias
-        if candidates is None:
-            documents = self.documents(self.model, slice(self.rows))[: self.n]
-        else:
-            if self.neighbourhoods is not None:
-                documents = self.neighbourhoods.embedded(self.model.document, candidates, self.device)
-            elif self.recipe.document.layers:  # which need the neighbours of the candidates, and theirs
-                documents = self.documents(self.model, slice(self.rows))[candidates]
-            else:
-                documents = self.documents(self.model, candidates)
+        if candidates is not None:
             bias = bias[candidates]
             place = {int(position): i for i, position in enumerate(candidates.tolist())}
             relevant = [np.array([place[int(p)] for p in positions], np.intp) for positions in relevant]
+        with precision_of(self.options, self.device):
+            documents, asked = self._learning(candidates), self.model.query(queries)
         batch, mine = len(relevant), self.process.share(len(relevant))
-        relevant = relevant[mine]
         # The tower sees the whole batch, so that its dropout is that of one process; the scoring is what takes time.
-        logits = self.model.log_scale.exp() * self.model.query(queries)[mine] @ documents.T + bias
-        return self._uniform_loss(logits, relevant, batch)
+        # Multiplied by the temperature, what bf16 rounds off a cosine would count.
+        logits = self.model.log_scale.exp() * asked[mine].float() @ documents.float().T + bias
+        return self._uniform_loss(logits, relevant[mine], batch)
+
+    def _learning(self, candidates: Tensor | None) -> Tensor:
+        """Return embeddings of articles to learn from, those of candidates or of all."""
+        if candidates is None:
+            return self.documents(self.model, slice(self.rows))[: self.n]
+        if self.neighbourhoods is not None:
+            return self.neighbourhoods.embedded(self.model.document, candidates, self.device)
+        if self.recipe.document.layers:  # which need the neighbours of the candidates, and theirs
+            return self.documents(self.model, slice(self.rows))[candidates]
+        return self.documents(self.model, candidates)
 
     def _loss_with_questions(self, chosen: Tensor, queries: Tensor, relevant: Positions) -> Tensor:
         """Return the losses of the query tower and of the question nodes, and what these teach it.
 
         The questions of the batch tell their articles nothing: else an article would be known by its own question.
         """
-        nodes, mine = self.documents(self.model, slice(self.rows), chosen), self.process.share(len(relevant))
-        documents, scale, batch = nodes[: self.n], self.model.log_scale.exp(), len(relevant)
+        with precision_of(self.options, self.device):
+            nodes, towered = self.documents(self.model, slice(self.rows), chosen), self.model.query(queries)
+        mine, batch = self.process.share(len(relevant)), len(relevant)
+        documents, scale = nodes[: self.n].float(), self.model.log_scale.exp()
         student, teacher = (
-            scale * asked[mine] @ documents.T + self.model.bias
-            for asked in (self.model.query(queries), nodes[chosen + self.first_question])
+            scale * asked[mine].float() @ documents.T + self.model.bias
+            for asked in (towered, nodes[chosen + self.first_question])
         )
         taught = distillation(student, teacher) * (len(student) / batch) if len(student) else student.sum()
         losses = (self._uniform_loss(logits, relevant[mine], batch) for logits in (student, teacher))

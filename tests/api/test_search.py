@@ -54,7 +54,7 @@ def test_a_hit_says_why_it_is_there(client: TestClient) -> None:
     assert snippet["words"] == ["baguette", "pèse"]
 
 
-def test_a_reranked_hit_says_how_far_it_was_moved_and_by_what(tiny_home: Path) -> None:
+def test_a_reranked_hit_says_how_far_it_was_moved_and_by_what(tiny_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     node = np.zeros((1, 3), np.int32)
     least = np.full((1, 3), -np.inf)  # of the first feature: all go right
     stump = Trees(FEATURES, node - [[0, 1, 1]], least, node + 1, node + 2, np.array([[0.0, -1.0, 2.0]]))
@@ -66,6 +66,9 @@ def test_a_reranked_hit_says_how_far_it_was_moved_and_by_what(tiny_home: Path) -
     with TestClient(make_app(Settings(home=tiny_home), model_of)) as client:
         moves = [edge["move"] for edge in ask(client, query)["search"]["edges"]]
     assert moves == [{"places": 0, "reasons": [{"feature": FEATURES[0], "amount": 2.0}]}] * 2
+    monkeypatch.setenv("LEXGRAPH_RERANK", "false")
+    with TestClient(make_app(Settings(home=tiny_home), model_of)) as client:
+        assert [edge["move"] for edge in ask(client, query)["search"]["edges"]] == [None, None], "the setting turns it off"
 
 
 def test_a_text_index_that_analyses_in_its_own_way_marks_its_words(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -187,3 +187,52 @@ def test_what_a_recipe_builds_on_learns_from_no_source_that_it_does_not_name(tmp
     with pytest.raises(BadSetting, match="recipe top: middle learns from sheets too, which is not among"):
         top.unlearnt("middle")
     assert load_recipe(str(tmp_path / "middle.toml")).unlearnt("low").name == "low"
+
+
+@pytest.mark.parametrize("option", ["[curriculum]\ndrawn = 20\n", "[document]\nlayers = 1\nquestion_nodes = true\n"])
+def test_options_of_towers_are_refused_where_none_are_trained(tmp_path: Path, option: str) -> None:
+    file, name = tmp_path / "odd.toml", "curriculum.drawn" if "drawn" in option else "document.question_nodes"
+    for base in ("dpr", "bm25", "static-encoder", "mtft"):
+        file.write_text(f'base = "{base}"\n{option}', "utf-8")
+        with pytest.raises(BadSetting, match=rf"odd\.toml: only towers that are trained learn so: {name} needs them"):
+            load_recipe(str(file))
+    for base in ("static", "lambdamart", "graph-reranker"):
+        file.write_text(f'base = "{base}"\n{option}', "utf-8")
+        assert load_recipe(str(file)).name == "odd"
+
+
+def test_question_nodes_stand_in_a_graph_and_draw_no_negatives(tmp_path: Path) -> None:
+    file = tmp_path / "odd.toml"
+    file.write_text('base = "qabisar"\n[curriculum]\ndrawn = 20\n', "utf-8")
+    with pytest.raises(BadSetting, match=r"odd\.toml: question nodes learn against all articles: .* leaves curriculum\.drawn no"):
+        load_recipe(str(file))
+    file.write_text('base = "static"\n[document]\nquestion_nodes = true\n', "utf-8")
+    with pytest.raises(BadSetting, match=r"odd\.toml: document: question_nodes are read by layers"):
+        load_recipe(str(file))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"precision": "bf16"},
+        {"schedule": "linear"},
+        {"epsilon": 1e-7},
+        {"largest_gradient": 1.0},
+    ],
+)
+def test_options_of_a_training_count_where_they_are_used(options: dict[str, Any]) -> None:
+    plain = load_recipe("static")
+    assert plain.model_copy(update={"training": plain.training.model_copy(update=options)}).key() != plain.key()
+
+
+def test_graph_methods_have_a_published_size_each() -> None:
+    paper, drawn, asked = map(load_recipe, ("g-dsr-paper", "g-cusines-paper", "qabisar-paper"))
+    for one in (paper, drawn, asked):
+        assert [other.name for other in one.made_from] == ["dsr-paper"]
+        document, training = one.document, one.training
+        assert (document.layer, document.layers, document.hidden, document.edges) == ("gatv2", 3, 3072, ("contains",))
+        assert (training.batch, training.learning_rate, training.weight_decay) == (512, 2e-4, 0.1)
+        assert training.patience == training.epochs, "no third of a curriculum is left out"
+    assert [one.training.epochs for one in (paper, drawn, asked)] == [10, 25, 10]
+    assert (paper.curriculum.drawn, drawn.curriculum.drawn) == (0, 20)
+    assert (asked.document.question_nodes, asked.document.neighbours) == (True, ())

@@ -369,9 +369,9 @@ def test_a_recipe_with_an_unknown_option_names_it(tmp_path: Path) -> None:
 def test_every_recipe_of_the_project_loads() -> None:
     for path in sorted((ROOT / "gnn" / "recipes").glob("*.toml")):
         recipe = load_recipe(path.stem)
-        for other in (*recipe.compare, recipe.training.start):
-            if other:
-                load_recipe(other)
+        for one in (recipe, *map(recipe.other, recipe.compare)):
+            built_on = [other.name for other in one.made_from]
+            assert len(built_on) == len(set(built_on)), "each loads, and is named once"
 
 
 def test_indexes_have_the_corpus_of_the_graph(index: TextIndex, law: tuple[Corpus, CorpusText]) -> None:
