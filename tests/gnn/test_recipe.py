@@ -81,7 +81,8 @@ PAPERS = sorted(file.stem for file in FOLDER.glob("*-paper.toml"))
 @pytest.mark.parametrize("name", PAPERS)
 def test_the_published_sizes_are_read(name: str) -> None:
     recipe = load_recipe(name)
-    assert recipe.fine_tuning.body == "camembert-base"
+    transformer = recipe.other(recipe.encoder.tuned) if recipe.method == "towers" else recipe
+    assert transformer.fine_tuning.body == "camembert-base"
     if recipe.method == "bi-encoder":
         assert (recipe.bi_encoder.shared, recipe.fine_tuning.decay_all, recipe.fine_tuning.epochs) == (False, False, 15)
         passages = (recipe.bi_encoder.passages, recipe.bi_encoder.passage_tokens)
