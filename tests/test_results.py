@@ -24,7 +24,7 @@ def table_lines(text: str) -> Iterator[list[str]]:
 def rows_of(page: str, split: str) -> dict[str, dict[str, str]]:
     """The rows of a page of results, asked by title and description, by recipe, then by column."""
     text = (ROOT / "bench" / "results" / page).read_text(encoding="utf-8")
-    title = rf"^## service-public: \d+ test questions, {split} split, title \+ description\n"
+    title = rf"^## service-public: \d+ (?:test|cross-fitted) questions, {split} split, title \+ description\n"
     found = re.search(rf"{title}(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
     if found is None:
         return {}
@@ -63,6 +63,23 @@ def test_a_row_of_recipes_to_choose_from_is_the_mean_of_five_seeds(row: list[str
     means = [found[split][measure].partition(" ± ") for split in SPLITS for measure in MEASURES]
     assert all(deviation for _, _, deviation in means)
     assert row[2:] == [mean for mean, _, _ in means]
+
+
+STRUCTURES = {
+    "mean of the section": "static:alone",
+    "attention from the features": "g-dsr:alone",
+    "attention on top of the mean": "static-gatv2:alone",
+    "pooling over the tree": "static:pooled",
+}
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_what_a_structure_gains_over_a_shuffled_one_is_that_of_the_page(structure: str) -> None:
+    graph = (ROOT / "docs" / "graph.md").read_text(encoding="utf-8")
+    row = next(row for row in table_lines(graph) if row[0] == structure)
+    pages = [rows_of("graph-cross-fitted.md", split)[STRUCTURES[structure]] for split in SPLITS]
+    gains = [page[f"{measure} over the row above"] for page in pages for measure in ("R@100", "MAP")]
+    assert row[1:5] == [re.sub(r"[+-]0\.0", "0.0", gain) for gain in gains]
 
 
 def test_no_table_went_unread() -> None:
