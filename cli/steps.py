@@ -106,14 +106,14 @@ def train(home: Home, recipe: str | None) -> None:
     """Train what is missing of a recipe and what it is compared with, and make its model the active one."""
     chosen = home.recipe(recipe)  # first: a mistake in it is told before torch is imported
 
-    from gnn.training.distributed import processes
+    from gnn.training.distributed import end_follower, processes
     from gnn.training.loop import follow
     from gnn.training.train import train as train_recipe
 
     with processes() as process:
         if not process.leads:
             follow(process)
-            return
+            end_follower()
         with home.graph() as graph, home.store.exclusive("models") as check_lock:
             report = train_recipe(home.workspace(graph, chosen, check_lock), chosen, process)
     for id in report.trained:

@@ -1,15 +1,16 @@
 """The processes of one training, as ``torchrun`` starts them: the first leads, the others follow.
 
 The leader alone opens the graph, holds the lock, writes, evaluates and prints. The others wait for a training, get all that
-it is made from, do their share of each step, and end when the leader does.
+it is made from, do their share of each step, and end when the leader dismisses them.
 """
 
 import os
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import torch
 from torch import Tensor, distributed, nn
@@ -102,3 +103,14 @@ def processes() -> Generator[Process]:
     # Not taken apart when the block fails: the others wait in a step that will not come, and torchrun ends them.
     yield Process(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), device, neighbours)
     distributed.destroy_process_group()
+
+
+def end_follower() -> NoReturn:
+    """Leave the other processes and end this one, which followed and has nothing more to say.
+
+    It is not taken apart as others are: now and then a thread of a library aborts it then, and torchrun ends them all.
+    """
+    distributed.destroy_process_group()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
