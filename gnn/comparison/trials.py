@@ -1,7 +1,7 @@
 """Questions that recipes are asked, and the workspaces that they learn in: one part of a split, or each fifth in turn."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import FOLDS, fold_of
@@ -29,7 +29,7 @@ class Trial:
 
     workspace: Workspace
     asked: Asked
-    trainers: dict[tuple[str, ...], Trainer]
+    trainers: dict[tuple[str, ...], Trainer] = field(default_factory=dict[tuple[str, ...], Trainer])
 
     def trainer(self, recipe: Recipe) -> Trainer:
         """Return the trainer of a recipe, which recipes share that learn from the same questions.
@@ -58,7 +58,7 @@ def trials(workspace: Workspace, split: str, part: str, source: str) -> list[Tri
     described = any(question.description for questions in chosen for question in questions)
     ways = (WITH_DESCRIPTION, TITLE) if described else (WITH_DESCRIPTION,)
     return [
-        Trial(one, {way: judged(workspace.corpus, questions, way) for way in ways}, {})
+        Trial(one, {way: judged(workspace.corpus, questions, way) for way in ways})
         for one, questions in zip(folded, chosen, strict=True)
         if questions
     ]
