@@ -18,12 +18,12 @@ from torch.nn import functional
 
 from bench.reporting import Figures
 from bench.timing import seconds_of
+from gnn.distributed import alone
 from gnn.model.graph_layers import subgraph_data
 from gnn.model.neighbours import ALL, neighbour_loader
 from gnn.model.subgraph import EDGE_KINDS, SubgraphEdges
 from gnn.model.two_towers import TwoTowers
 from gnn.recipe import load_recipe
-from gnn.training.distributed import alone
 from gnn.training.loop import TowerInputs, TowerRun
 from runtime.progress import silent
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,30 +23,32 @@ def compared_on_coliee(
     """Return recipes on the questions of one year, of the code and the question files in a folder.
 
     They are loaded into a home of their own, which is kept for the next time: the user's graph stays as it is.
-    """
-    own = _loaded(home, folder)
-
-    from gnn.comparison.coliee import compare_on_coliee
-    from gnn.comparison.contenders import entry
-
-    entries = [entry(name, lambda of: home.recipe_on(_SOURCE, of, encoder)) for name in dict.fromkeys(recipes)]
-    with own.graph() as graph:
-        return compare_on_coliee(own.workspace(graph, entries[0].recipe), entries, test.upper(), seeds)
-
-
-def _loaded(home: Home, folder: Path) -> Home:
-    """Return a home with the code and the questions of a folder, loaded and indexed; what cannot be read is told.
 
     Raises:
         MissingFile: there is no such folder.
         BadSource: a file of it cannot be read.
     """
+    if not folder.is_dir():
+        raise MissingFile(f"{folder}: no such folder")
+
+    from gnn.comparison.coliee import compare_on_coliee
+    from gnn.comparison.contenders import entry
+    from gnn.distributed import leading
+
+    with leading() as process:
+        own = _loaded(home, folder)
+        entries = [entry(name, lambda of: home.recipe_on(_SOURCE, of, encoder)) for name in dict.fromkeys(recipes)]
+        with own.graph() as graph:
+            workspace = replace(own.workspace(graph, entries[0].recipe), process=process)
+            return compare_on_coliee(workspace, entries, test.upper(), seeds)
+
+
+def _loaded(home: Home, folder: Path) -> Home:
+    """Return a home with the code and the questions of a folder, loaded and indexed; what cannot be read is told."""
     from ingest.sources import ingest
     from search.corpus.read import read_corpus
     from search.text.index import build_text_index, index_is_built
 
-    if not folder.is_dir():
-        raise MissingFile(f"{folder}: no such folder")
     name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]
     servers = {"graph": "", "text": "", "models": ""}
     path = home.path / "comparisons" / f"{_SOURCE}-{name}"

@@ -3,6 +3,7 @@
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -124,6 +125,7 @@ def compared(
 
     from gnn.comparison.contenders import entry
     from gnn.comparison.tables import Plan, compare_recipes
+    from gnn.distributed import leading
 
     rows = {name.partition(":")[0] for name in names}
 
@@ -135,9 +137,9 @@ def compared(
     if strangers := sorted(trainings.once - rows - named):
         raise BadQuery(f"--once: {', '.join(strangers)}: not among the recipes that are compared, or that these name")
     splits = _splits([one.recipe for one in entries], only)
-    with home.graph() as graph:
+    with leading() as process, home.graph() as graph:
         more = {source for one in entries for source in one.recipe.further_sources}
-        workspace = home.shared_workspace(graph, questions, more)
+        workspace = replace(home.shared_workspace(graph, questions, more), process=process)
         return list(compare_recipes(workspace, Plan(entries, splits, trainings.seeds, part, trainings.against), questions))
 
 

@@ -1,6 +1,7 @@
 """Rerankers that are compared by cross-fitting: the tables of what they add."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cli.output import say_json
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
 def cross_fitted(home: Home, recipes: "Sequence[Recipe]", splits: Sequence[str]) -> "list[CrossFittedTable]":
     """Return what the rerankers of recipes add to the first stage that they share."""
     from gnn.comparison.cross_fitted import cross_fitted_tables
+    from gnn.distributed import leading
 
-    with home.graph() as graph:
-        return list(cross_fitted_tables(home.workspace(graph, recipes[0]), recipes, splits))
+    with leading() as process, home.graph() as graph:
+        workspace = replace(home.workspace(graph, recipes[0]), process=process)
+        return list(cross_fitted_tables(workspace, recipes, splits))
 
 
 def show_cross_fitted(tables: "Sequence[CrossFittedTable]", *, as_json: bool = False) -> None:

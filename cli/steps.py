@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,16 +107,11 @@ def train(home: Home, recipe: str | None) -> None:
     """Train what is missing of a recipe and what it is compared with, and make its model the active one."""
     chosen = home.recipe(recipe)  # first: a mistake in it is told before torch is imported
 
-    from gnn.training.distributed import end_follower, processes
-    from gnn.training.loop import follow
+    from gnn.distributed import leading
     from gnn.training.train import train as train_recipe
 
-    with processes() as process:
-        if not process.leads:
-            follow(process)
-            end_follower()
-        with home.graph() as graph, home.store.exclusive("models") as check_lock:
-            report = train_recipe(home.workspace(graph, chosen, check_lock), chosen, process)
+    with leading() as process, home.graph() as graph, home.store.exclusive("models") as check_lock:
+        report = train_recipe(replace(home.workspace(graph, chosen, check_lock), process=process), chosen)
     for id in report.trained:
         say(f"trained {id}")
     made = {"its confidence was learnt": report.scoped, "terms of the law were embedded": report.termed}

@@ -137,13 +137,21 @@ class Recipe(Options):
         return self
 
     @model_validator(mode="after")
-    def _learnt_by_towers(self) -> "Recipe":
+    def _draws_for_what_learns(self) -> "Recipe":
         drawn, nodes = bool(self.curriculum.drawn), self.document.question_nodes
         if drawn and nodes:
             raise ValueError("question nodes learn against all articles: document.question_nodes leaves curriculum.drawn no say")
-        if (drawn or nodes) and (self.method not in ("towers", "graph-reranker") or not self.training.epochs):
-            option = "curriculum.drawn" if drawn else "document.question_nodes"
-            raise ValueError(f"only towers that are trained learn so: {option} needs them, and training.epochs above 0")
+        towers = self.method in ("towers", "graph-reranker") and self.training.epochs > 0
+        if nodes and not towers:
+            raise ValueError(
+                "only towers that are trained learn so: document.question_nodes needs them, and training.epochs above 0"
+            )
+        if drawn and not towers and self.method != "bi-encoder":
+            raise ValueError(
+                "only bi-encoders and towers that are trained learn so: curriculum.drawn needs them, and training.epochs above 0"
+            )
+        if drawn and self.synthetic.per_article:
+            raise ValueError("curriculum.drawn is for real questions: synthetic.per_article makes too many to order for each")
         return self
 
     @model_validator(mode="after")

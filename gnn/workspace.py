@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cypher.graph import CheckLock, Graph, Store
 from gnn.recipe import Recipe
@@ -15,6 +16,9 @@ from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.read import read_corpus
 from search.text.index import TextIndex
+
+if TYPE_CHECKING:  # without torch, what is trained can still be evaluated
+    from gnn.distributed import Process
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +32,7 @@ class Workspace:
         shelf: shared place of model files (`gnn.versions.shared_folder`), or empty.
         threads: of this machine, for one job.
         check_lock: called before a version is written or made active; raises GraphBusy once the lock has gone.
+        process: the leader of those that share the trainings; None: this one alone.
     """
 
     store: Store
@@ -40,6 +45,7 @@ class Workspace:
     check_lock: CheckLock = lambda: None
     progress: Progress = silent
     further: Mapping[str, Sequence[Question]] = field(default_factory=dict[str, Sequence[Question]])
+    process: "Process | None" = None
 
     def of_recipe(self, recipe: Recipe) -> "Workspace":
         """Return this workspace with the questions of the further sources that a recipe names beside its own.

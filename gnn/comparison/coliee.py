@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from gnn.comparison.contenders import Entry, Score, contender, seeds_of
 from gnn.comparison.markdown import table_lines, with_deviation, written_by
-from gnn.training.distributed import alone
 from gnn.training.train import Trainer
 from gnn.workspace import Workspace
 from runtime.progress import Progress
@@ -132,7 +131,7 @@ def compare_on_coliee(workspace: Workspace, entries: Sequence[Entry], test: str,
     asked = by_year(workspace.questions, test)
     for entry in entries:
         workspace.of_recipe(entry.recipe)
-    trainer = Trainer(replace(workspace, questions=asked), alone())
+    trainer = Trainer(replace(workspace, questions=asked))
     development, tested = (judged(workspace.corpus, of_split(asked, SPLIT, part)) for part in ("development", "test"))
     runs: dict[tuple[str, str], list[tuple[Cut, dict[str, float]]]] = {}
     for recipe in {entry.recipe.key(): entry.recipe for entry in entries}.values():  # of each, one training serves all ways

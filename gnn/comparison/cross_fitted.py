@@ -16,7 +16,6 @@ from gnn.comparison.tables import rounded
 from gnn.fine_tuning.tuned import read_by
 from gnn.model.subgraph import subgraph_edges
 from gnn.recipe import Recipe
-from gnn.training.distributed import alone
 from gnn.training.fusion_tuning import POOLING, weights_of
 from gnn.training.graph_reranker import fit_graph_reranker
 from gnn.training.lambdamart import Example, fit_trees
@@ -70,7 +69,7 @@ def cross_fitted_tables(workspace: Workspace, recipes: Sequence[Recipe], splits:
             raise BadQuery(f"recipe {recipe.name} has no reranker of the first candidates; lambdamart has one")
         if _towers(recipe) != _towers(recipes[0]):
             raise BadQuery(f"{recipes[0].name} and {recipe.name} rerank what different towers find: compare them one by one")
-    trainer, first = Trainer(workspace, alone()), recipes[0]
+    trainer, first = Trainer(workspace), recipes[0]
     for split in splits:
         check_questions(first, workspace.questions, (split,))
         questions = [question for part in _PARTS for question in of_split(workspace.questions, split, part)]

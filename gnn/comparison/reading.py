@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import torch
 
+from gnn.distributed import alone
 from gnn.encoders.features import make_features
 from gnn.encoders.static import StaticEncoder
 from gnn.fine_tuning.body import load_body
@@ -41,7 +42,7 @@ def first_stage_of(trainer: Trainer, recipe: Recipe) -> tuple[Trainer, Recipe]:
     own = own_questions(trainer.workspace.questions, first)
     if len(own) == len(trainer.workspace.questions):
         return trainer, first
-    return Trainer(replace(trainer.workspace, questions=own), trainer.process), first
+    return Trainer(replace(trainer.workspace, questions=own)), first
 
 
 def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: VectorModel) -> ReadingReranker:
@@ -72,7 +73,8 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
     development = list(ask(retriever, chosen_by, threads, progress, "candidates to choose by"))
     torch.manual_seed(recipe.fine_tuning.seed)
     learner = _learner(workspace, recipe)
-    run = Run(recipe.name, id, workspace.home / RUNS / id, recipe.fine_tuning, workspace.threads, progress)
+    process = workspace.process or alone()
+    run = Run(recipe.name, id, workspace.home / RUNS / id, recipe.fine_tuning, workspace.threads, progress, process)
     return learn(learner, recipe, ToLearnFrom(training, development), run)
 
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from gnn.comparison.contenders import Contender, Entry, Score, contender, seeds_of
 from gnn.comparison.kept import Measured, keep, kept
 from gnn.comparison.trials import Asked, Trial, trials
+from gnn.distributed import gpu_name
 from gnn.kept_answers import Answers, kept_file
 from gnn.recipe import Recipe
-from gnn.training.distributed import gpu_name
 from gnn.training.train import Trainer
 from gnn.workspace import Workspace
 from runtime.progress import Progress

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import FOLDS, fold_of
-from gnn.training.distributed import alone
 from gnn.training.train import Trainer
 from gnn.workspace import Workspace
 from schema.errors import BadQuery, NotReady
@@ -38,7 +37,7 @@ class Trial:
             BadSetting: a further source that the recipe names has no questions.
         """
         if recipe.more_questions not in self.trainers:
-            self.trainers[recipe.more_questions] = Trainer(self.workspace.of_recipe(recipe), alone())
+            self.trainers[recipe.more_questions] = Trainer(self.workspace.of_recipe(recipe))
         return self.trainers[recipe.more_questions]
 
 

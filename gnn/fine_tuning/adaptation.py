@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnn.distributed import Process, alone
 from gnn.encoders.passages import passage
 from gnn.encoders.tuned import Pieces
 from gnn.fine_tuning.bi_encoder import prepared
@@ -62,16 +63,19 @@ class AdaptationTask:
         """Number of texts of a round."""
         return self.options.batch * -(-self.options.steps // self.options.rounds)
 
-    def begin(self, epoch: int) -> None:
+    def begin(self, epoch: int, process: Process) -> None:
         """Draw the articles of a round, each as often as any other, and once at most where there are as many."""
         self._epoch = epoch
         order = np.random.default_rng((self.options.seed, epoch)).permutation(self._learnt)
         self._drawn = np.resize(order, self.examples)
 
-    def loss(self, examples: Sequence[int]) -> Tensor:
-        """Return the mean over the masked pieces of texts of -log of the share of what stood there."""
+    def loss(self, examples: Sequence[int], process: Process) -> Tensor:
+        """Return a process's share of the mean over the masked pieces of texts of -log of the share of what stood there."""
         texts = [self._masked(int(self._drawn[i]), (self.options.seed, self._epoch, i)) for i in examples]
-        return self.model.loss(texts) / max(1, sum(len(text.places) for text in texts))
+        pieces = max(1, sum(len(text.places) for text in texts))
+        own = texts[process.share(len(texts))]
+        # One that has none of a small batch reads a text all the same: all add up the same parameters.
+        return self.model.loss(own) / pieces if own else 0 * self.model.loss(texts[:1])
 
     @torch.inference_mode()
     def quality(self) -> Mapping[str, float]:
@@ -114,7 +118,7 @@ def adapted_body(workspace: Workspace, recipe: Recipe) -> Body:
         task = AdaptationTask(prepared(body, options), texts, recipe)
         # Under a name that recipes share as they share the transformer: one goes on where another was stopped.
         told, place = f"adaptation of {Path(options.body).name}", place_of(workspace, name)
-        run = Run(told, key, place, options, workspace.threads, workspace.progress)
+        run = Run(told, key, place, options, workspace.threads, workspace.progress, workspace.process or alone())
         curve = tune(task, run)
 
         def write(part: Path) -> int:

@@ -8,16 +8,17 @@ import csv
 import math
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from gnn.distributed import Process, alone
 from gnn.options import FineTuningOptions, TrainingOptions
 from runtime.freed_memory import keep_freed_memory
 from runtime.progress import Progress, silent
@@ -41,17 +42,37 @@ class Task(Protocol):
         """Number of examples of an epoch."""
         ...
 
-    def begin(self, epoch: int) -> None:
-        """Draw what an epoch needs, from its number alone."""
+    def begin(self, epoch: int, process: Process) -> None:
+        """Draw what an epoch needs: from its number alone, unless the task is one that is `Remembering`."""
         ...
 
-    def loss(self, examples: Sequence[int]) -> Tensor:
-        """Return the mean loss over examples by their numbers, float32[]."""
+    def loss(self, examples: Sequence[int], process: Process) -> Tensor:
+        """Return float32[]: a process's share of the mean loss over examples by their numbers; those of all add up to it."""
         ...
 
     def quality(self) -> Mapping[str, float]:
         """Return measures on development questions; the epoch with the greatest sum is kept, or the last where there are none."""
         ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A task whose epochs are drawn by the model too: what was drawn is kept with it, for a training that goes on."""
+
+    def drawn(self) -> dict[str, Tensor]:
+        """Return what the epoch at hand has drawn."""
+        ...
+
+    def draw_again(self, drawn: Mapping[str, Tensor]) -> None:
+        """Take what an epoch had drawn, which `begin` then leaves as it is."""
+        ...
+
+
+def share_of_mean(examples: Sequence[int], process: Process, mean: Callable[[Sequence[int]], Tensor]) -> Tensor:
+    """Return what a process has of the mean over examples that tell each other nothing."""
+    own = examples[process.share(len(examples))]
+    # One that has none of a small batch takes part all the same: all add up the same parameters.
+    return mean(own or examples[:1]) * (len(own) / len(examples))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +84,7 @@ class Run:
         made_from: stands for all that it is made from; a checkpoint of anything else is refused.
         folder: of its checkpoint and its curve.
         threads: of this machine.
+        process: the leader of those that share the training.
     """
 
     name: str
@@ -71,6 +93,7 @@ class Run:
     options: FineTuningOptions
     threads: int = 2
     progress: Progress = silent
+    process: Process = field(default_factory=alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +125,33 @@ def tune(task: Task, run: Run) -> list[TunedEpoch]:
     A training that was stopped goes on from its last checkpoint, and gives the same parameters on one kind of processor with as
     many threads. Where memory runs out, the batch is halved and twice as many make a step from then on.
 
+    Several processes take the steps that one takes: each reads its share of a batch, and the gradients are added up. What a batch
+    learns from itself, as in-batch negatives, it learns from all of it (`Process.gathered`). So the parameters are those of one
+    process, but for dropout, whose masks each draws for its own share, and for the order in which floats are added.
+
     Raises:
         BadSetting: there are no examples, a loss is not a number, the checkpoint is another recipe's, or memory does not hold
-            a single example.
+            a single example (of several processes, the share of each: the batch that all agreed on is not halved).
         StorageFull: the disk is full; the last checkpoint stays.
     """
     if not task.examples:
         raise BadSetting(f"recipe {run.name}: there are no questions to train on")
+    if run.process.size > 1:
+        task.model.cpu()
+        run.process.from_leader(_Shared(task, replace(run, progress=silent)))
     return _Tuning(task, run).train()
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """A training as it is given to the processes that share it."""
+
+    task: Task
+    run: Run
+
+    def join(self, process: Process) -> None:
+        """Do the share of a process that follows."""
+        _Tuning(self.task, replace(self.run, process=process)).train()
 
 
 def trained_parameters(model: nn.Module) -> dict[str, Tensor]:
@@ -160,9 +202,9 @@ class _Tuning:
 
     def __init__(self, task: Task, run: Run) -> None:
         keep_freed_memory()
-        torch.set_num_threads(run.threads)
+        torch.set_num_threads(max(1, run.threads // run.process.neighbours))
         self.task, self.run, self.options = task, run, run.options
-        self.device = device_of_training()
+        self.process, self.device = run.process, run.process.device
         task.model.to(self.device)
         self.parameters = trained_parameters(task.model)
         options = run.options
@@ -183,7 +225,8 @@ class _Tuning:
             advance(state.step)
             while state.step < total and not self._is_over():
                 epoch, first = divmod(state.step, self.steps)
-                self.task.begin(epoch)
+                self.task.model.eval()
+                self.task.begin(epoch, self.process)
                 for chosen in self._order(epoch)[first:]:
                     state.losses.append(self._step(chosen))
                     state.step += 1
@@ -226,15 +269,15 @@ class _Tuning:
         """Add up the gradients of the batches of a step; return its mean loss."""
         self.task.model.train()
         self.optimiser.zero_grad(set_to_none=True)
-        torch.manual_seed(self.options.seed + self.state.step)
-        total = 0.0
+        torch.manual_seed(self.options.seed + self.state.step + (self.process.rank << 32))
+        total = torch.zeros((), device=self.device)
         for start in range(0, len(chosen), self.state.batch):
             batch = chosen[start : start + self.state.batch]
             with precision_of(self.options, self.device):
-                loss = self.task.loss(batch).float() * (len(batch) / len(chosen))
+                loss = self.task.loss(batch, self.process).float() * (len(batch) / len(chosen))
             loss.backward()
-            total += float(loss.detach())
-        return total
+            total += loss.detach()
+        return self.process.add_up(self.task.model, total)
 
     def _share_of_rate(self) -> float:
         """Return what the learning rate is multiplied by: up in a line at first, then down to nothing."""
@@ -244,9 +287,14 @@ class _Tuning:
         return (step + 1) / warm if step < warm else (total - step) / max(total - warm, 1)
 
     def _halve(self) -> None:
-        state = self.state
+        state, told = self.state, f"recipe {self.run.name}: the memory of {self.device} does not hold"
+        if self.process.size > 1:  # the others wait for what this one cannot do
+            wanted = (
+                f"{told} its share of {state.batch} examples: fine_tuning.batch below that, and more fine_tuning.accumulation"
+            )
+            raise BadSetting(wanted) from None
         if state.batch == 1:
-            raise BadSetting(f"recipe {self.run.name}: the memory of {self.device} does not hold one example") from None
+            raise BadSetting(f"{told} one example") from None
         state.batch, state.accumulation = -(-state.batch // 2), 2 * state.accumulation
         self.optimiser.zero_grad(set_to_none=True)
         if self.device.type == "cuda":
@@ -257,8 +305,11 @@ class _Tuning:
     def _end_epoch(self, began: float) -> None:
         state = self.state
         self.task.model.eval()
-        with torch.inference_mode(), precision_of(self.options, self.device):
-            quality = self.task.quality()
+        quality: Mapping[str, float] = {}
+        if self.process.leads:
+            with torch.inference_mode(), precision_of(self.options, self.device):
+                quality = self.task.quality()
+        quality = self.process.from_leader(dict(quality))
         state.curve.append(TunedEpoch(float(np.mean(state.losses)), dict(quality), round(time.monotonic() - began, 1)))
         state.losses = []
         if not quality or state.best < 0 or sum(quality.values()) > sum(state.curve[state.best].quality.values()):
@@ -269,6 +320,8 @@ class _Tuning:
 
     def _keep(self, began: float) -> None:
         """Write a checkpoint, whole or not at all."""
+        if not self.process.leads:
+            return
         state = self.state
         state.seconds = time.monotonic() - began
         file = self.run.folder / CHECKPOINT
@@ -279,6 +332,7 @@ class _Tuning:
             "model": {name: value.detach().cpu() for name, value in self.parameters.items()},
             "optimiser": self.optimiser.state_dict(),
             "state": asdict(state) | {"parameters": state.parameters},
+            "drawn": self.task.drawn() if isinstance(self.task, Remembering) else {},
         }
         try:
             self.run.folder.mkdir(parents=True, exist_ok=True)
@@ -294,9 +348,25 @@ class _Tuning:
         Raises:
             BadSetting: it is of another recipe, or of this one made from something else.
         """
+        stored = self.process.from_leader(self._stored() if self.process.leads else None)
+        if stored is None:
+            return
+        with torch.no_grad():
+            for name, value in self.parameters.items():
+                value.copy_(stored["model"][name])
+        self.optimiser.load_state_dict(stored["optimiser"])
+        if isinstance(self.task, Remembering):
+            self.task.draw_again(stored["drawn"])
+        curve = [TunedEpoch(**epoch) for epoch in stored["state"].pop("curve")]
+        self.state = _State(**stored["state"], curve=curve)
+        if curve:  # a run may have been killed between its checkpoint and its curve
+            self._write_curve()
+
+    def _stored(self) -> dict[str, Any] | None:
+        """Return what the last checkpoint holds; None where there is none."""
         file = self.run.folder / CHECKPOINT
         if not file.exists():
-            return
+            return None
         try:
             stored: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
             recipe, made_from = stored["recipe"], stored["made_from"]
@@ -307,16 +377,11 @@ class _Tuning:
         if recipe != self.run.name or not own:
             other = "of this recipe with other options, law or questions" if recipe == self.run.name else f"of recipe {recipe}"
             raise BadSetting(f"{file} is a checkpoint {other}, not of {self.run.name}: remove it to begin anew")
-        with torch.no_grad():
-            for name, value in self.parameters.items():
-                value.copy_(stored["model"][name])
-        self.optimiser.load_state_dict(stored["optimiser"])
-        curve = [TunedEpoch(**epoch) for epoch in stored["state"].pop("curve")]
-        self.state = _State(**stored["state"], curve=curve)
-        if curve:  # a run may have been killed between its checkpoint and its curve
-            self._write_curve()
+        return stored
 
     def _write_curve(self) -> None:
+        if not self.process.leads:
+            return
         file, names = self.run.folder / CURVE, list(self.state.curve[0].quality)
         try:
             with file.open("w", encoding="utf-8", newline="") as opened:

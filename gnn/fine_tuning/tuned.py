@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from gnn.distributed import alone
 from gnn.encoders.features import PASSAGES, Tuned
 from gnn.encoders.kept_vectors import encoded, keep_encoded
 from gnn.encoders.onnx import MODEL_FILE
@@ -28,6 +29,7 @@ from gnn.fine_tuning.loop import Run, TunedEpoch, device_of_training, precision_
 from gnn.options import FineTuningOptions
 from gnn.recipe import TRANSFORMER_FORMAT, Recipe
 from gnn.synthetic.questions import synthetic_questions
+from gnn.training.curriculum import Places
 from gnn.workspace import Workspace
 from runtime.atomic_folder import part_folder
 from schema.errors import BadSetting
@@ -193,6 +195,7 @@ def _key(workspace: Workspace, recipe: Recipe, questions: Sequence[Question]) ->
     parts = [recipe.fine_tuning.as_named(), recipe.bi_encoder.as_named()]
     parts += [recipe.adaptation.as_named()] if recipe.adaptation.steps else []
     parts += [recipe.synthetic.as_named()] if recipe.synthetic.per_article else []
+    parts += [recipe.curriculum.as_named()] if recipe.curriculum.drawn else []
     made_from = [TRANSFORMER_FORMAT, workspace.index.key, asked, parts]
     return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:12]
 
@@ -209,7 +212,8 @@ def _train(
     for learnt, tuning, below in _stages(recipe, questions[0], synthetic):
         task = BiEncoderTask(model, _pairs(workspace, recipe, texts, (learnt, questions[1])), recipe)
         place = place_of(workspace, wanted.name) / below
-        curve = tune(task, Run(recipe.name, wanted.key, place, tuning, workspace.threads, workspace.progress))
+        process = workspace.process or alone()
+        curve = tune(task, Run(recipe.name, wanted.key, place, tuning, workspace.threads, workspace.progress, process))
         seconds += curve[-1].seconds
     go_part_of_the_way(model.cpu(), begun, recipe.bi_encoder.share)
 
@@ -304,4 +308,5 @@ def _pairs(
                 best = top(scores, recipe.bi_encoder.bm25_depth + len(relevant[place]))
                 first[place] = best[~np.isin(best, relevant[place])][: recipe.bi_encoder.bm25_depth]
                 advance(1)
-    return Pairs(texts, training, relevant, first, development, answering)
+    places = Places.of(workspace.corpus) if recipe.curriculum.drawn else None
+    return Pairs(texts, training, relevant, first, development, answering, places)

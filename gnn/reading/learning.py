@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor, nn
 
-from gnn.fine_tuning.loop import Run, tune
+from gnn.distributed import Process
+from gnn.fine_tuning.loop import Run, share_of_mean, tune
 from gnn.reading.first_stage import Found, answerable, standard
 from gnn.reading.reader import Reader, ReadingReranker, chosen_share, ranks_among
 from gnn.recipe import Recipe
@@ -71,14 +72,14 @@ class ReadingTask:
         """Number of examples of an epoch."""
         return len(self.found) * self.options.draws
 
-    def begin(self, epoch: int) -> None:
+    def begin(self, epoch: int, process: Process) -> None:
         """Draw the relevant articles of an epoch, and the others beside them."""
         draw = np.random.default_rng((self.seed, epoch))
         self.drawn = [one for found in self.found for one in drawn_from(found, self.options.draws, self.options.negatives, draw)]
 
-    def loss(self, examples: Sequence[int]) -> Tensor:
-        """Return the mean loss of examples by their numbers."""
-        return self.learner.loss([self.drawn[number] for number in examples])
+    def loss(self, examples: Sequence[int], process: Process) -> Tensor:
+        """Return a process's share of the mean loss of examples by their numbers."""
+        return share_of_mean(examples, process, lambda own: self.learner.loss([self.drawn[number] for number in own]))
 
     def quality(self) -> Mapping[str, float]:
         """Return measures of development questions where what is read weighs as much as the score so far."""

@@ -85,6 +85,9 @@ def fused_order(views: Sequence[Ranks], relevant: Positions) -> Positions:
 class Curriculum:
     """The negatives of training questions, ordered anew by `refresh`, drawn by `draw`.
 
+    Attributes:
+        pools: negatives that those of a question are drawn from, the hardest first.
+
     Args:
         places: of the articles.
         relevant: positions of the relevant articles of each question.
@@ -95,12 +98,12 @@ class Curriculum:
     def __init__(self, places: Places, relevant: Sequence[Positions], options: CurriculumOptions, seed: int) -> None:
         self.places, self.relevant, self.options = places, relevant, options
         self._draw = np.random.default_rng(seed)
-        self._pools: list[Positions] = []
+        self.pools: list[Positions] = []
         self._ranks: dict[tuple[str, int], Ranks] = {}
 
     def refresh(self, score: Callable[[int], Scores]) -> None:
         """Order the negatives of every question by the model as it is: ``score(i)`` gives float32[n] for question i."""
-        self._pools = [self._order(relevant, score, i)[: self.options.pool] for i, relevant in enumerate(self.relevant)]
+        self.pools = [self._order(relevant, score, i)[: self.options.pool] for i, relevant in enumerate(self.relevant)]
 
     def _order(self, relevant: Positions, score: Callable[[int], Scores], question: int) -> Positions:
         changing: Mapping[str, Callable[[], npt.NDArray[np.number]]] = {
@@ -122,18 +125,30 @@ class Curriculum:
         return ranks
 
     def draw(self, questions: Sequence[int], done: float) -> Positions:
-        """Return the positions of what is drawn for questions, each once.
+        """Return the positions of what is drawn for the questions of one batch, each once.
 
         Args:
-            questions: of one batch.
             done: share of the epochs that are over, 0 to 1 exclusive.
         """
+        drawn = [self.drawn_for(question, done, self._draw) for question in questions]
+        return np.unique(np.concatenate([np.zeros(0, np.intp), *drawn]))
+
+    def drawn_for(self, question: int, done: float, draw: np.random.Generator) -> Positions:
+        """Return the positions of what is drawn for one question, fewer where its buckets have not as many."""
         easy, medium, hard = self.options.shares[min(int(3 * done), 2)]
-        drawn: list[Positions] = [np.zeros(0, np.intp)]
-        for question in questions:
-            # The hardest come first in a pool.
-            buckets = np.array_split(self._pools[question], 3)
-            for bucket, share in zip(buckets, (hard, medium, easy), strict=True):
-                wanted = min(round(share * self.options.drawn), len(bucket))
-                drawn.append(self._draw.choice(bucket, wanted, replace=False))
-        return np.unique(np.concatenate(drawn))
+        # The hardest come first in a pool.
+        buckets = np.array_split(self.pools[question], 3)
+        counts = counts_of((hard, medium, easy), self.options.drawn)
+        return np.concatenate(
+            [draw.choice(bucket, min(count, len(bucket)), replace=False) for bucket, count in zip(buckets, counts, strict=True)]
+        )
+
+
+def counts_of(shares: Sequence[float], whole: int) -> list[int]:
+    """Return how many of a whole fall to each share: rounded down, but the largest remainders up, so that none is lost."""
+    exact = [share * whole for share in shares]
+    counts = [int(one) for one in exact]
+    by_remainder = sorted(range(len(exact)), key=lambda place: counts[place] - exact[place])
+    for place in by_remainder[: round(sum(exact)) - sum(counts)]:
+        counts[place] += 1
+    return counts

@@ -14,6 +14,7 @@ from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler, OneCycleLR
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+from gnn.distributed import Process, alone
 from gnn.encoders.features import Features
 from gnn.encoders.joined import TowerWeights
 from gnn.fine_tuning.loop import diverged, precision_of
@@ -25,7 +26,6 @@ from gnn.model.two_towers import TwoTowers
 from gnn.options import TrainingOptions
 from gnn.recipe import Recipe
 from gnn.training.curriculum import Curriculum, Places
-from gnn.training.distributed import Process, alone
 from gnn.training.memory import within_memory
 from gnn.training.question_nodes import distillation, with_questions
 from runtime.freed_memory import give_back_freed_memory, keep_freed_memory
@@ -75,7 +75,7 @@ def fit(
         chosen: of another training, the epoch to end after, and the curve to keep; nothing is chosen then.
         start: parameters to begin with.
         threads: of one machine.
-        process: the leader of those that share the work (the others `follow`); None: this one alone.
+        process: the leader of those that share the work; None: this one alone.
 
     The same recipe, law and questions give the same model, bit by bit, on the same kind of processor with the
     same number of threads; on a GPU, sums over neighbours come in no fixed order, and the last bits differ.
@@ -114,18 +114,6 @@ def _led(inputs: "TowerInputs", process: Process, examples: Examples, progress: 
     return run.result(examples.corpus, best)
 
 
-def follow(process: Process) -> None:
-    """Do this process's share of every training that the leader begins, until it dismisses its followers."""
-    while (inputs := process.from_leader(cast(TowerInputs | None, None))) is not None:
-        with within_memory(inputs.recipe, inputs.articles, process.device):
-            TowerRun(inputs, process).train(None, silent)
-
-
-def dismiss(process: Process) -> None:
-    """End `follow` in the other processes."""
-    process.from_leader(None)
-
-
 @dataclass(frozen=True, eq=False)
 class TowerInputs:
     """All that every process of a training is given.
@@ -151,6 +139,11 @@ class TowerInputs:
     start: State | None
     threads: int
     last: int | None = None
+
+    def join(self, process: Process) -> None:
+        """Do this process's share of a training that another one leads."""
+        with within_memory(self.recipe, self.articles, process.device):
+            TowerRun(self, process).train(None, silent)
 
 
 def _inputs(recipe: Recipe, examples: Examples, start: State | None, threads: int) -> TowerInputs:

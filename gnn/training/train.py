@@ -11,16 +11,16 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 from scipy import sparse
 
+from gnn.distributed import gpu_name
 from gnn.encoders.features import Features, Tuned, make_features, with_shuffled_parents
 from gnn.fine_tuning.tuned import read_by, read_vectors, tuned_by, tuned_encoder
 from gnn.model.subgraph import SubgraphEdges, exported_edges, shuffled, subgraph_edges
 from gnn.model.trained import Choice, State, Trained, compared_by, untrained
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import Reading, cross_fitted, sampled
-from gnn.training.distributed import Process, alone, gpu_name
 from gnn.training.fusion_tuning import POOLING, tune_weights, weights_of
 from gnn.training.lambdamart import Example, fit_trees
-from gnn.training.loop import Examples, dismiss, fit
+from gnn.training.loop import Examples, fit
 from gnn.training.parts import Parts
 from gnn.training.scope import complete_scope
 from gnn.training.terms import complete_terms
@@ -63,27 +63,23 @@ class TrainingReport:
     termed: bool = False
 
 
-def train(workspace: Workspace, recipe: Recipe, process: Process | None = None) -> TrainingReport:
+def train(workspace: Workspace, recipe: Recipe) -> TrainingReport:
     """Train what is missing of a recipe's versions and make its version on the first split active.
 
     A version is named by its recipe, the law and the questions: one that exists is not trained again.
-
-    Args:
-        process: the leader of those that share the training (`gnn.training.loop.fit`); they are dismissed at the end.
 
     Raises:
         GraphBusy: the lock has gone to another job; the version at hand was not written.
         BadSetting: a recipe is missing, or there are no questions to train on.
         StorageFull: the disk is full; versions written before stay.
     """
-    process = process or alone()
     _check_serves(recipe)
     check_questions(recipe, workspace.questions, recipe.splits)
     if recipe.chooser.name not in (recipe.name, *recipe.compare):
         recipe = recipe.model_copy(update={"compare": (*recipe.compare, recipe.chooser.name)})
     ids = model_ids(recipe, workspace.index.key, workspace.learnt_from(recipe))
     active = ids[RecipeSplit(recipe.name, recipe.splits[0])]
-    trainer = Trainer(workspace, process)
+    trainer = Trainer(workspace)
     trained = [id for of, id in ids.items() if trainer.make(recipe.other(of.recipe), of.split, id)]
     scoped, termed = complete_scope(workspace, recipe, active), complete_terms(workspace, active)
     share_model(workspace.home, workspace.shelf, active)
@@ -92,7 +88,6 @@ def train(workspace: Workspace, recipe: Recipe, process: Process | None = None) 
     if active_id(workspace.graph) != active or not stored.issuperset(ids.values()) or scoped or termed:
         workspace.check_lock()
         register(workspace.store, list(ids.values()), active)
-    dismiss(process)
     return TrainingReport(active, trained, [id for id in ids.values() if id not in trained], scoped, termed)
 
 
@@ -104,7 +99,7 @@ def train_serving_version(workspace: Workspace, recipe: Recipe) -> list[str]:
     """
     _check_serves(recipe)
     check_questions(recipe, workspace.questions, recipe.splits[:1])
-    trainer, split = Trainer(workspace, alone()), recipe.splits[0]
+    trainer, split = Trainer(workspace), recipe.splits[0]
     recipes = (recipe.chooser, recipe) if recipe.training.refit else (recipe,)
     ids = [workspace.version_id(one, split) for one in recipes]
     for one, id in zip(recipes, ids, strict=True):
@@ -137,8 +132,8 @@ class Trainer:
     The last version is at hand for whoever asks for the same again, as rerankers over one first stage do.
     """
 
-    def __init__(self, workspace: Workspace, process: Process) -> None:
-        self.workspace, self.process = workspace, process
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
         self._features: dict[tuple[str, ...], Features] = {}
         self._states: dict[tuple[str, str], State] = {}
         self._choices: dict[tuple[str, str], Choice] = {}
@@ -210,7 +205,7 @@ class Trainer:
         examples = Examples(workspace.corpus, features, self._edges(recipe), asked, development)
         chosen = self._chosen(recipe.chooser, split) if recipe.training.refit else None
         threads, progress = workspace.threads, workspace.progress
-        trained = fit(recipe, examples, start=start, threads=threads, process=self.process, progress=progress, chosen=chosen)
+        trained = fit(recipe, examples, start=start, threads=threads, process=workspace.process, progress=progress, chosen=chosen)
         # Only the parameters are kept: the embeddings of many versions would fill the memory.
         self._states[recipe.key(), split] = trained.state
         self._choices[recipe.key(), split] = Choice(trained.curve, trained.best)
@@ -261,7 +256,7 @@ class Trainer:
         most = max(COMPARED, recipe.rerank.depth) if asked is None else MOST
         asked = of_split(workspace.questions, split, "train") if asked is None else asked
         chosen = self._chosen(recipe.chooser, split) if first.training.refit else None
-        threads, process, progress = workspace.threads, self.process, workspace.progress
+        threads, process, progress = workspace.threads, workspace.process, workspace.progress
         parts = Parts(workspace, split, asked)
 
         def model_of(part: int, questions: Sequence[Question]) -> VectorModel:
@@ -319,7 +314,7 @@ class Trainer:
             "encoder_parameters": trained.encoder_parameters,
             "device": gpu_name() or platform.machine(),
             "threads": self.workspace.threads,
-            "processes": self.process.size,
+            "processes": 1 if self.workspace.process is None else self.workspace.process.size,
             "versions": dict(_package_versions()),
         }
 

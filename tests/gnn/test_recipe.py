@@ -192,14 +192,22 @@ def test_what_a_recipe_builds_on_learns_from_no_source_that_it_does_not_name(tmp
 
 @pytest.mark.parametrize("option", ["[curriculum]\ndrawn = 20\n", "[document]\nlayers = 1\nquestion_nodes = true\n"])
 def test_options_of_towers_are_refused_where_none_are_trained(tmp_path: Path, option: str) -> None:
-    file, name = tmp_path / "odd.toml", "curriculum.drawn" if "drawn" in option else "document.question_nodes"
-    for base in ("dpr", "bm25", "static-encoder", "mtft"):
+    file, drawn = tmp_path / "odd.toml", "drawn" in option
+    name = "curriculum.drawn" if drawn else "document.question_nodes"
+    for base in ("bm25", "static-encoder", "mtft") if drawn else ("dpr", "bm25", "static-encoder", "mtft"):
         file.write_text(f'base = "{base}"\n{option}', "utf-8")
-        with pytest.raises(BadSetting, match=rf"odd\.toml: only towers that are trained learn so: {name} needs them"):
+        with pytest.raises(BadSetting, match=rf"odd\.toml: only .*towers that are trained learn so: {name} needs them"):
             load_recipe(str(file))
-    for base in ("static", "lambdamart", "graph-reranker"):
+    for base in ("static", "lambdamart", "graph-reranker", *(["dpr"] if drawn else [])):
         file.write_text(f'base = "{base}"\n{option}', "utf-8")
         assert load_recipe(str(file)).name == "odd"
+
+
+def test_no_curriculum_is_for_synthetic_questions(tmp_path: Path) -> None:
+    file = tmp_path / "odd.toml"
+    file.write_text('base = "dsr-synthetic"\n[curriculum]\ndrawn = 1\n', "utf-8")
+    with pytest.raises(BadSetting, match=r"odd\.toml: curriculum\.drawn is for real questions"):
+        load_recipe(str(file))
 
 
 def test_question_nodes_stand_in_a_graph_and_draw_no_negatives(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from gnn.comparison.trials import CROSS_FITTED, trials
 from gnn.kept_answers import FOLDER, kept_file, ranked_by
 from gnn.recipe import Recipe, load_recipe
 from gnn.training.bm25_tuning import tuned_lexical
-from gnn.training.distributed import alone
 from gnn.training.train import Trainer
 from gnn.versions.files import parameters_of
 from gnn.versions.identity import model_ids
@@ -70,7 +69,7 @@ def test_a_row_has_the_measures_of_its_way_of_ranking(own_home: Path, recipe: Re
     with open_graph(own_home) as graph:
         workspace = workspace_on(own_home, graph)
         asked = judged(workspace.corpus, of_split(workspace.questions, "random", "test"))
-        retriever = Retriever(workspace.index, Trainer(workspace, alone()).version(recipe, "random", "").model())
+        retriever = Retriever(workspace.index, Trainer(workspace).version(recipe, "random", "").model())
         for row, (mode, pooled) in zip(table.rows, ((Mode.VECTOR, True), (Mode.HYBRID, False), (Mode.HYBRID, True)), strict=True):
             ranks = [ranks_of(retriever.scores(q.query, mode, pooled=pooled)[0], q.relevant) for q in asked]
             assert row.means == pytest.approx({name: 100 * value.mean() for name, value in measures_of(ranks).items()})
@@ -317,7 +316,7 @@ def test_each_seed_starts_from_the_model_of_its_own_seed(own_home: Path, tmp_pat
     (tmp_path / "second.toml").write_text('base = "first"\n[training]\nstart = "first"\nlearning_rate = 1e-9\n', "utf-8")
     second = load_recipe(str(tmp_path / "second.toml"))
     with open_graph(own_home) as graph:
-        trainer = Trainer(workspace_on(own_home, graph), alone())
+        trainer = Trainer(workspace_on(own_home, graph))
         for seed in (0, 1):
             one, first = second.seeded(seed), second.seeded(seed).other("first")
             started, own = (trainer.version(recipe, "random", "").trained.state for recipe in (one, first))
@@ -329,7 +328,7 @@ def test_a_recipe_with_several_sections_first_is_measured_as_it_serves(own_home:
     several = recipe.model_copy(update={"diversity": 5000.0})
     query = "Combien pèse une baguette ?"
     with open_graph(own_home) as graph:
-        trainer = Trainer(workspace_on(own_home, graph), alone())
+        trainer = Trainer(workspace_on(own_home, graph))
         found, plain = (contenders.contender(trainer, one, "random") for one in (several, recipe))
         for way in ("fused", "pooled", "feedback"):
             np.testing.assert_array_equal(found.ways[way](query), plain.ways[way](query))
@@ -347,7 +346,7 @@ def test_a_graph_reranker_orders_the_candidates_of_the_search_anew(own_home: Pat
     path.write_text(f'method = "graph-reranker"\n{text}\n[graph_rerank]\nlearning_rate = 0.05\nepochs = 10\n', "utf-8")
     with open_graph(own_home) as graph:
         reranking = load_recipe(str(path))
-        trainer = Trainer(workspace_on(own_home, graph), alone())
+        trainer = Trainer(workspace_on(own_home, graph))
         found = contenders.contender(trainer, reranking, "random")
         plain = contenders.contender(trainer, recipe, "random")
         query = "Combien pèse une baguette ?"

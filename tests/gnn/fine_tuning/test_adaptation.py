@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from cypher.engines.ladybug import open_graph
+from gnn.distributed import Process
 from gnn.encoders.passages import passage
 from gnn.fine_tuning import tuned
 from gnn.fine_tuning.adaptation import AdaptationTask, adapted_body
@@ -108,11 +109,11 @@ def test_a_killed_adaptation_goes_on_to_the_same_transformer(
 ) -> None:
     recipe, loss, calls = adapted_recipe(masking_body), AdaptationTask.loss, [0]
 
-    def dying(self: AdaptationTask, examples: Sequence[int]) -> Tensor:
+    def dying(self: AdaptationTask, examples: Sequence[int], process: Process) -> Tensor:
         calls[0] += 1
         if calls[0] == 5:
             raise Killed
-        return loss(self, examples)
+        return loss(self, examples, process)
 
     with open_graph(own_home) as graph:
         workspace = working_on(own_home, graph)

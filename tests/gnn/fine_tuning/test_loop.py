@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from gnn.distributed import Process
 from gnn.fine_tuning.article_encoder import ArticleEncoder
 from gnn.fine_tuning.loop import CHECKPOINT, CURVE, Run, groups_of_decay, trained_parameters, tune
 from gnn.options import BiEncoderOptions, FineTuningOptions
@@ -35,10 +36,10 @@ class Lines:
     def examples(self) -> int:
         return len(self.x)
 
-    def begin(self, epoch: int) -> None:
+    def begin(self, epoch: int, process: Process) -> None:
         self.noise = torch.randn(len(self.x), 1, generator=torch.Generator().manual_seed(epoch))
 
-    def loss(self, examples: Sequence[int]) -> Tensor:
+    def loss(self, examples: Sequence[int], process: Process) -> Tensor:
         self.calls += 1
         if self.calls == self.dies_at:
             raise Killed
@@ -95,7 +96,7 @@ def test_biases_and_norms_are_left_out_of_the_decay_where_the_recipe_says_so() -
 
 def test_what_is_left_out_of_the_decay_stays_where_there_is_no_gradient(tmp_path: Path) -> None:
     task, begun = Lines(), Lines()
-    task.loss = lambda examples: 0.0 * sum(value.sum() for value in task.model.parameters())  # pyright: ignore
+    task.loss = lambda examples, process: 0.0 * sum(value.sum() for value in task.model.parameters())  # pyright: ignore
     tune(task, run_in(tmp_path, epochs=1, weight_decay=0.5, decay_all=False))
     for one, other in zip(task.model.parameters(), begun.model.parameters(), strict=True):
         assert torch.equal(one, other) == (one.ndim == 1)

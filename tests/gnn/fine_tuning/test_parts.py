@@ -14,7 +14,6 @@ from gnn.recipe import Recipe
 from gnn.training import parts as parts_module
 from gnn.training import train as train_module
 from gnn.training.cross_fitting import fold_of
-from gnn.training.distributed import alone
 from gnn.training.parts import Parts
 from gnn.training.train import Trainer
 from gnn.workspace import Workspace
@@ -45,7 +44,7 @@ def test_a_reranker_over_a_tuned_encoder_learns_over_one_for_each_part_that_has_
     recipe = downstream(small_body, tmp_path, ABOVE + RERANKED.replace('over = "plain"\n', ""))
     with open_graph(own_home) as graph:
         workspace = working_on(own_home, graph)
-        version = Trainer(workspace, alone()).version(recipe, "random", "")
+        version = Trainer(workspace).version(recipe, "random", "")
         training = {question.id: question for question in of_split(workspace.questions, "random", "train")}
         parts = {fold_of(workspace.corpus, question, "random") for question in training.values()}
         without = [{id for id, one in training.items() if fold_of(workspace.corpus, one, "random") != part} for part in parts]

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from gnn.distributed import alone
 from gnn.fine_tuning.bi_encoder import BiEncoder, prepared
 from gnn.fine_tuning.body import Body, load_body
 from gnn.fine_tuning.loop import Run, tune
@@ -31,9 +32,9 @@ def test_states_that_are_computed_again_give_the_same_gradients(small_body: Path
         for body in {model.body, model.article_body}:  # of a whole layer, hooks stand outside of what is computed again
             body.model.encoder.layer[-1].attention.register_forward_pre_hook(lambda *called: read.append(1))  # pyright: ignore
         task = task_over(model, recipe)
-        task.begin(0)
+        task.begin(0, alone())
         torch.manual_seed(6)  # of dropout, which must fall on the same states when they are computed again
-        task.loss([0, 1, 2]).backward()
+        task.loss([0, 1, 2], alone()).backward()
         learnt = {name: each.grad for name, each in model.named_parameters() if each.grad is not None}
         return learnt, len(read)
 

@@ -18,7 +18,6 @@ from gnn.model.inductive import extend
 from gnn.options import RerankOptions
 from gnn.recipe import Recipe, load_recipe
 from gnn.training.cross_fitting import fold_of
-from gnn.training.distributed import alone
 from gnn.training.train import Trainer, train
 from gnn.versions.files import load_model, parameters_of
 from gnn.versions.identity import model_ids
@@ -76,7 +75,7 @@ def test_it_is_trained_kept_and_served(own_home: Path, recipe: Recipe) -> None:
         workspace = working_on(own_home, graph)
         id = train(workspace, recipe).active
         model = load_model(own_home, id, workspace.corpus)
-        made = Trainer(workspace, alone()).version(recipe, "random", id)
+        made = Trainer(workspace).version(recipe, "random", id)
     assert model.reranker is not None
     assert model.tuned is not None
     assert made.read is not None
@@ -105,7 +104,7 @@ def test_what_a_question_is_read_by_had_not_seen_it(own_home: Path, recipe: Reci
     recipe = recipe.model_copy(update={"rerank": recipe.rerank.model_copy(update={"depth": 2})})
     with open_graph(own_home) as graph:
         workspace = working_on(own_home, graph)
-        trainer = Trainer(workspace, alone())
+        trainer = Trainer(workspace)
         plain = recipe.model_copy(update={"rerank": RerankOptions()})  # pyright: ignore[reportCallIssue]
         made = trainer.version(plain, "random", "")
         reader = recipe.other(recipe.rerank.tuned)

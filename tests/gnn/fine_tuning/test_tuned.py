@@ -12,6 +12,7 @@ import torch
 from cypher.engines.ladybug import open_graph
 from cypher.graph import Graph
 from gnn.comparison.contenders import contender
+from gnn.distributed import alone
 from gnn.encoders.features import Features
 from gnn.encoders.onnx import MODEL_FILE
 from gnn.encoders.onnx_export import export_text_graph
@@ -27,7 +28,6 @@ from gnn.fine_tuning.tuned import read_by, tuned_by, tuned_encoder
 from gnn.model.inductive import features_of_passages
 from gnn.model.trained import compared_by
 from gnn.recipe import Recipe, load_recipe
-from gnn.training.distributed import alone
 from gnn.training.lambdamart import Example
 from gnn.training.train import Trainer, train
 from gnn.versions.files import load_model, parameters_of
@@ -75,7 +75,7 @@ def test_a_contender_says_what_its_training_took(own_home: Path, small_body: Pat
     recipe = bi_encoder_recipe(small_body)
     with open_graph(own_home) as graph:
         workspace = working_on(own_home, graph)
-        found = contender(Trainer(workspace, alone()), recipe, "random", ("alone",))
+        found = contender(Trainer(workspace), recipe, "random", ("alone",))
         body = load_body(str(small_body))
         own = sum(parameter.numel() for parameter in BiEncoder(body, recipe.bi_encoder).parameters())
     assert found.parameters == own
@@ -147,7 +147,7 @@ batch = 6
 
 def trainer_parameters(workspace: Workspace, recipe: Recipe, id: str) -> int:
     """The parameters of a version, trained anew over the encoder that is there."""
-    return Trainer(workspace, alone()).version(recipe, "random", id).trained.parameters
+    return Trainer(workspace).version(recipe, "random", id).trained.parameters
 
 
 def test_a_model_over_a_tuned_encoder_serves_and_embeds_new_law(own_home: Path, small_body: Path, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_model_over_a_tuned_encoder_serves_and_embeds_new_law(own_home: Path, 
         model = load_model(own_home, id, workspace.corpus)
         assert parameters_of(own_home, id) == trainer_parameters(workspace, recipe, id)
         assert model.encode(["Qui contrôle le moulin ?"]).shape == (1, 6 + 8)
-        trainer = Trainer(workspace, alone())
+        trainer = Trainer(workspace)
         features = trainer._features_of(recipe, "random")  # pyright: ignore[reportPrivateUsage]
         bi_encoder = features.encoder.parts[1]
         assert isinstance(bi_encoder, TunedEncoder)
@@ -198,7 +198,7 @@ def test_a_reranker_beside_a_tuned_encoder_learns_over_models_without_it(
     monkeypatch.setattr(Trainer, "examples", noted)
     with open_graph(own_home) as graph:
         workspace = working_on(own_home, graph)
-        made = Trainer(workspace, alone()).version(recipe, "random", "")
+        made = Trainer(workspace).version(recipe, "random", "")
     assert asked_of == ["plain"]
     assert made.reranker is not None
     before = model_ids(recipe, "index", [])
@@ -276,7 +276,7 @@ def test_a_recipe_that_names_no_bi_encoder_is_a_clear_error(tmp_path: Path, text
 def test_a_recipe_over_one_that_trains_no_bi_encoder_is_a_clear_error(own_home: Path, small_body: Path, tmp_path: Path) -> None:
     recipe = downstream(small_body, tmp_path, ABOVE.replace("small-dsr", "static"))
     with open_graph(own_home) as graph, pytest.raises(BadSetting, match="static trains no bi-encoder"):
-        contender(Trainer(working_on(own_home, graph), alone()), recipe, "random")
+        contender(Trainer(working_on(own_home, graph)), recipe, "random")
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_an_encoder_over_inlined_citations_is_trained_and_then_its_head_with_the
 
     with open_graph(own_home) as graph:
         workspace = replace(working_on(own_home, graph), progress=telling)
-        found = contender(Trainer(workspace, alone()), recipe, "random", ("alone",))
+        found = contender(Trainer(workspace), recipe, "random", ("alone",))
         assert found.ways["alone"]("Qui contrôle le moulin ?").shape == (len(workspace.corpus.articles),)
     assert any(label.startswith("inlining") and "close a circle" in label for label in said)
     assert {"fine-tuning small-dsr", "training above"} <= set(said)
@@ -359,7 +359,7 @@ def test_features_that_are_no_numbers_are_a_clear_error(
 
     monkeypatch.setattr(TunedEncoder, "encode_raw", broken)
     with open_graph(own_home) as graph, pytest.raises(BadSetting, match=r"encoder 'tuned' gives no numbers for 1 of"):
-        contender(Trainer(working_on(own_home, graph), alone()), bi_encoder_recipe(small_body), "random")
+        contender(Trainer(working_on(own_home, graph)), bi_encoder_recipe(small_body), "random")
 
 
 def test_negatives_are_the_first_of_bm25_that_answer_nothing(law: tuple[Corpus, CorpusText], small_body: Path) -> None:
@@ -380,8 +380,8 @@ def test_an_article_that_answers_too_is_no_negative(small_body: Path) -> None:
     both = [np.array([0, 1], np.intp)]
     texts = ["Le pain est pesé.", "Le pain est fait de farine.", "Un inspecteur."]
     task = BiEncoderTask(model, Pairs(texts, [question("a")], both, [np.zeros(0, np.intp)], [], []), recipe)
-    task.begin(0)
-    assert float(task.loss([0, 1]).detach()) == 0  # each is the other's, and there is nothing else
+    task.begin(0, alone())
+    assert float(task.loss([0, 1], alone()).detach()) == 0  # each is the other's, and there is nothing else
 
 
 def test_the_square_of_the_distance_orders_as_the_distance_does(law: tuple[Corpus, CorpusText], features: Features) -> None:
@@ -397,5 +397,5 @@ def test_the_square_of_the_distance_orders_as_the_distance_does(law: tuple[Corpu
 def test_other_similarities_and_losses_are_trained_too(own_home: Path, small_body: Path, options: dict[str, str]) -> None:
     recipe = bi_encoder_recipe(small_body, tuning={"epochs": 1}, **options)
     with open_graph(own_home) as graph:
-        found = contender(Trainer(working_on(own_home, graph), alone()), recipe, "random", ("alone",))
+        found = contender(Trainer(working_on(own_home, graph)), recipe, "random", ("alone",))
     assert np.isfinite(found.ways["alone"]("Combien pèse une baguette ?")).all()

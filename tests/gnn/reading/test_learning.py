@@ -11,6 +11,7 @@ import torch
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from gnn.comparison.contenders import contender, entry
 from gnn.comparison.tables import Plan, compare_recipes
+from gnn.distributed import alone
 from gnn.fine_tuning.kept_run import RUNS
 from gnn.fine_tuning.loop import Run
 from gnn.kept_answers import ranked_by
@@ -20,7 +21,6 @@ from gnn.reading.learning import ReadingTask, ToLearnFrom, learn
 from gnn.reading.matching import Matches, matches_of
 from gnn.reading.matching_reader import MatchingReader
 from gnn.recipe import Recipe, load_recipe
-from gnn.training.distributed import alone
 from gnn.training.train import Trainer
 from ingest.sources import ingest
 from schema.errors import BadSetting, LexgraphError
@@ -85,9 +85,9 @@ def test_a_training_that_has_ended_is_taken_up_as_it_was(tmp_path: Path) -> None
 
 def test_epochs_draw_by_their_number_alone() -> None:
     task, other = (ReadingTask(learner(), recipe(draws=3), [found(1), found(2)], []) for _ in range(2))
-    task.begin(0)
-    task.begin(1)
-    other.begin(1)
+    task.begin(0, alone())
+    task.begin(1, alone())
+    other.begin(1, alone())
     assert [(d.relevant, d.others) for d in task.drawn] == [(d.relevant, d.others) for d in other.drawn]
     assert len(task.drawn) == task.examples == 6
 
@@ -133,7 +133,7 @@ def test_a_recipe_that_reads_is_compared_with_its_first_stage(own_home: Path, ov
 def test_what_is_served_differs_from_what_is_pooled_among_the_first_alone(own_home: Path, over_small: Recipe) -> None:
     with open_graph(own_home) as graph:
         workspace = workspace_on(own_home, graph)
-        one = contender(Trainer(workspace, alone()), over_small, "random")
+        one = contender(Trainer(workspace), over_small, "random")
         for question in workspace.questions:
             pooled, served = (one.ways[way](query_text(question)) for way in ("feedback", "served"))
             assert np.array_equal(np.sort(pooled), np.sort(served))
@@ -144,18 +144,18 @@ def test_what_is_served_differs_from_what_is_pooled_among_the_first_alone(own_ho
 def test_a_first_stage_that_is_none_is_named(own_home: Path, over_small: Recipe) -> None:
     wrong = over_small.model_copy(update={"reading": recipe(first_stage="bm25").reading})
     with open_graph(own_home) as graph, pytest.raises(BadSetting, match="its first stage bm25 is of method bm25, not towers"):
-        contender(Trainer(workspace_on(own_home, graph), alone()), wrong, "random")
+        contender(Trainer(workspace_on(own_home, graph)), wrong, "random")
 
 
 def test_a_first_stage_that_has_learnt_from_development_questions_is_refused(own_home: Path, over_small: Recipe) -> None:
     wrong = over_small.model_copy(update={"reading": recipe(first_stage="static-refit").reading})
     with open_graph(own_home) as graph, pytest.raises(BadSetting, match=r"static-refit has learnt .* chooses by; name static$"):
-        contender(Trainer(workspace_on(own_home, graph), alone()), wrong, "random")
+        contender(Trainer(workspace_on(own_home, graph)), wrong, "random")
 
 
 def test_without_questions_there_is_nothing_to_learn_from(own_home: Path, over_small: Recipe) -> None:
     with open_graph(own_home) as graph, pytest.raises(BadSetting, match="no train questions"):
-        contender(Trainer(replace(workspace_on(own_home, graph), questions=[]), alone()), over_small, "random")
+        contender(Trainer(replace(workspace_on(own_home, graph), questions=[])), over_small, "random")
 
 
 def test_a_law_of_one_article_has_nothing_to_rerank(tmp_path: Path) -> None:

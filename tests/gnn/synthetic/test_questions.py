@@ -25,7 +25,6 @@ from gnn.synthetic import questions as making
 from gnn.synthetic.from_law import FromTheLaw
 from gnn.synthetic.made import Made
 from gnn.synthetic.questions import SyntheticQuestion, synthetic_questions
-from gnn.training.distributed import alone
 from gnn.training.expanded_bm25 import expanded_lexical
 from gnn.training.train import Trainer
 from gnn.workspace import Workspace
@@ -237,9 +236,9 @@ def test_an_article_is_found_by_a_word_that_only_its_question_has(own_home: Path
         given(monkeypatch, {loaf: [Made("Combien de grammes pèse la ficelle ?")]})
         expanded = expanded_lexical(workspace, asking())
         plain, lists = (index.lexical.lists("ficelle", Filter()) for index in (workspace.index, expanded))
-        ways = contender(Trainer(workspace, alone()), asking(), "random").ways
+        ways = contender(Trainer(workspace), asking(), "random").ways
         assert ways["alone"]("ficelle").argmax() == loaf
-        assert set(ways) == set(contender(Trainer(workspace, alone()), load_recipe("bm25"), "random").ways)
+        assert set(ways) == set(contender(Trainer(workspace), load_recipe("bm25"), "random").ways)
     assert not plain["bm25"].any()
     assert (lists["bm25"] > 0).nonzero()[0].tolist() == [loaf]
     assert not lists["section"].any(), "sections are as they were"

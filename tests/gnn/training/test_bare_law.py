@@ -10,7 +10,6 @@ from cypher.engines.ladybug import open_graph
 from gnn.model.subgraph import subgraph_edges
 from gnn.options import RerankOptions
 from gnn.recipe import Recipe
-from gnn.training.distributed import alone
 from gnn.training.train import Trainer
 from gnn.versions.files import NewVersion
 from gnn.workspace import Workspace
@@ -48,7 +47,7 @@ def bare(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Workspace]:
 
 
 def trained(workspace: Workspace, recipe: Recipe) -> NewVersion:
-    return Trainer(workspace, alone()).version(recipe, "random", "v")
+    return Trainer(workspace).version(recipe, "random", "v")
 
 
 def first(retriever: Retriever, query: str, mode: Mode) -> str:

@@ -7,7 +7,7 @@ from gnn.encoders.features import Features
 from gnn.model.subgraph import subgraph_edges
 from gnn.options import CurriculumOptions
 from gnn.recipe import Recipe
-from gnn.training.curriculum import RECIPROCAL, Curriculum, Places, fused_order, ranks_by
+from gnn.training.curriculum import RECIPROCAL, Curriculum, Places, counts_of, fused_order, ranks_by
 from gnn.training.loop import Examples, fit
 from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
@@ -79,6 +79,14 @@ def test_each_third_of_the_epochs_draws_from_harder_buckets() -> None:
         assert 0 not in drawn
         counts = np.histogram(drawn, [1, 301, 601, 901])[0]
         assert counts.tolist() == [round(100 * share) for share in shares[::-1]]
+
+
+def test_no_negative_is_lost_to_rounding() -> None:
+    assert counts_of((0.1, 0.2, 0.7), 20) == [2, 4, 14]
+    assert counts_of((0.1, 0.2, 0.7), 1) == [0, 0, 1]
+    assert counts_of((0.15, 0.7, 0.15), 1) == [0, 1, 0]
+    assert counts_of((0.1, 0.2, 0.7), 4) == [0, 1, 3]
+    assert counts_of((0.0, 0.0, 0.0), 4) == [0, 0, 0]
 
 
 @pytest.mark.slow

@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from gnn.distributed import alone
 from gnn.encoders.features import Features
 from gnn.model.subgraph import subgraph_edges
 from gnn.model.two_towers import DocumentTower, QueryTower
 from gnn.recipe import Recipe
 from gnn.training import loop
-from gnn.training.distributed import alone
 from gnn.training.loop import Examples, TowerRun, fit
 from schema.errors import BadSetting
 from schema.records import Question

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
+from gnn.distributed import alone
 from gnn.encoders.features import Features
 from gnn.model.subgraph import ALL_KINDS, subgraph_edges
 from gnn.recipe import Recipe
 from gnn.training import loop
-from gnn.training.distributed import alone
 from gnn.training.loop import Examples, fit
 from gnn.training.question_nodes import ASKED, ASKS, distillation, with_questions
 from schema.records import Question

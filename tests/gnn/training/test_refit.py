@@ -18,7 +18,6 @@ from gnn.model.trained import Choice
 from gnn.recipe import Recipe, load_recipe
 from gnn.retraining.gate import Verdict
 from gnn.retraining.retrain import Outcome, retrain
-from gnn.training.distributed import alone
 from gnn.training.fusion_tuning import POOLING, weights_of
 from gnn.training.loop import Examples, fit
 from gnn.training.scope import unlearnt
@@ -64,7 +63,7 @@ def test_it_ends_after_the_chosen_epoch_with_the_parameters_of_that_epoch(
 def test_development_questions_are_learnt_from_and_vote(own_home: Path, refit: Recipe) -> None:
     with open_graph(own_home) as graph:
         workspace = workspace_on(own_home, graph)
-        trainer = Trainer(workspace, alone())
+        trainer = Trainer(workspace)
         plain, both = (trainer.version(recipe, "random", recipe.name) for recipe in (refit.chooser, refit))
     parts = [len(of_split(workspace.questions, "random", part)) for part in ("train", "development")]
     assert [len(made.memory.vectors) for made in (plain, both)] == [parts[0], sum(parts)]
@@ -85,7 +84,7 @@ def test_the_parts_that_a_reranker_learns_from_train_for_the_chosen_epochs(
 
     monkeypatch.setattr(gnn.training.train, "fit", noted)
     with open_graph(own_home) as graph:
-        trainer = Trainer(workspace_on(own_home, graph), alone())
+        trainer = Trainer(workspace_on(own_home, graph))
         for recipe, chooses in ((refit.chooser, True), (refit, False)):
             ended.clear()
             assert trainer.examples(recipe, "random", weights_of(recipe), POOLING)
@@ -177,13 +176,13 @@ def test_what_cannot_be_refit_is_refused(toml: str, told: str, tmp_path: Path) -
 def test_no_training_starts_from_what_has_learnt_from_its_development_questions(own_home: Path, refit: Recipe) -> None:
     (refit.folder / "odd.toml").write_text('base = "small"\n[training]\nstart = "refit"\n', "utf-8")
     with open_graph(own_home) as graph, pytest.raises(BadSetting, match=r"odd: refit has learnt .* chooses by; name small$"):
-        Trainer(workspace_on(own_home, graph), alone()).version(load_recipe(str(refit.folder / "odd.toml")), "random", "odd")
+        Trainer(workspace_on(own_home, graph)).version(load_recipe(str(refit.folder / "odd.toml")), "random", "odd")
 
 
 def test_a_training_that_starts_from_another_encoder_is_refused(own_home: Path, refit: Recipe) -> None:
     (refit.folder / "odd.toml").write_text('base = "small"\n[encoder]\ndimensions = 3\n[training]\nstart = "small"\n', "utf-8")
     with open_graph(own_home) as graph, pytest.raises(BadSetting, match=r"odd: small, which it starts from, has another encoder"):
-        Trainer(workspace_on(own_home, graph), alone()).version(load_recipe(str(refit.folder / "odd.toml")), "random", "odd")
+        Trainer(workspace_on(own_home, graph)).version(load_recipe(str(refit.folder / "odd.toml")), "random", "odd")
 
 
 @pytest.mark.parametrize("chooser", ["static-refit", "bm25-tuned", "encoder"])

@@ -26,7 +26,6 @@ from gnn.evaluation.compare import compare, curves
 from gnn.evaluation.plot import draw
 from gnn.model.subgraph import subgraph_edges
 from gnn.recipe import load_recipe
-from gnn.training.distributed import alone
 from gnn.training.loop import Examples, fit
 from gnn.training.train import Trainer, train
 from gnn.versions.active import active_id, active_model
@@ -383,7 +382,7 @@ def test_indexes_have_the_corpus_of_the_graph(index: TextIndex, law: tuple[Corpu
 def test_training_questions_vote_unless_a_recipe_says_no(asked_home: Path, tunes: bool) -> None:
     with open_graph(asked_home) as graph:
         workspace = workspace_on(asked_home, graph)
-        trainer = Trainer(workspace, alone())
+        trainer = Trainer(workspace)
         asked = query_text(of_split(workspace.questions, "random", "train")[0])
         for votes in (8.0, 0.0):
             recipe = small_recipe().model_copy(update={"votes": votes, "tune_fusion": tunes and not votes})

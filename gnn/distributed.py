@@ -1,7 +1,7 @@
 """The processes of one training, as ``torchrun`` starts them: the first leads, the others follow.
 
 The leader alone opens the graph, holds the lock, writes, evaluates and prints. The others wait for a training, get all that
-it is made from, do their share of each step, and end when the leader dismisses them.
+it is made from, do their share of each step, and end when the leader has no more.
 """
 
 import os
@@ -10,7 +10,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar, cast
 
 import torch
 from torch import Tensor, distributed, nn
@@ -51,7 +51,7 @@ class Process:
         """Return the leader's value in every process; it must be picklable. Those of the others are ignored."""
         if self.size == 1:
             return value
-        box: list[Any] = [value]
+        box: list[Any] = [value if self.leads else None]
         distributed.broadcast_object_list(box, src=0, device=torch.device("cpu"))
         return box[0]
 
@@ -70,6 +70,45 @@ class Process:
             gradient.copy_(total.view_as(gradient))
         return whole[-1].item()
 
+    def gathered(self, own: Tensor, n: int) -> Tensor:
+        """Return float32[n, d]: the rows of all processes, each of which has those of its `share` of n.
+
+        A row has the gradient that all processes together give it, where it was made.
+        """
+        return own if self.size == 1 else cast(Tensor, _Gathered.apply(own, self, n))
+
+
+class _Gathered(torch.autograd.Function):
+    """Rows of all processes; what their losses tell of a row is added up on the way back."""
+
+    @staticmethod
+    def forward(ctx: Any, own: Tensor, process: Process, n: int) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+        ctx.mine = process.share(n)
+        whole = own.new_zeros(n, *own.shape[1:])
+        whole[ctx.mine] = own
+        distributed.all_reduce(whole)  # of rows that are zero elsewhere: shares may be of two sizes
+        return whole
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        whole = gradients[0].clone()
+        distributed.all_reduce(whole)
+        return whole[ctx.mine], None, None
+
+
+class Job(Protocol):
+    """A training that all processes share: what the leader gives to the others."""
+
+    def join(self, process: Process) -> None:
+        """Do the share of one that follows."""
+        ...
+
+
+def follow(process: Process) -> None:
+    """Do this process's share of every training that the leader begins, until it has no more."""
+    while (job := process.from_leader(cast(Job | None, None))) is not None:
+        job.join(process)
+
 
 def gpu_name() -> str:
     """Return the name of this machine's GPU; empty where it has none."""
@@ -82,15 +121,28 @@ def alone() -> Process:
 
 
 @contextmanager
-def processes() -> Generator[Process]:
-    """Join the processes that ``torchrun`` started while the block runs; it is given its own, alone without ``torchrun``.
+def leading() -> Generator[Process]:
+    """Join the processes that ``torchrun`` started, and lead them while the block runs; it is given its own.
+
+    Without ``torchrun`` that is alone. Only the leader goes into the block: the others follow it, and end with it.
 
     Raises:
         BadSetting: there are more processes on this machine than GPUs.
     """
+    process = _joined()
+    if not process.leads:
+        follow(process)
+        _end_follower()
+    # Not taken apart when the block fails: the others wait in a step that will not come, and torchrun ends them.
+    yield process
+    process.from_leader(None)
+    if process.size > 1:
+        distributed.destroy_process_group()
+
+
+def _joined() -> Process:
     if "TORCHELASTIC_RUN_ID" not in os.environ or int(os.environ["WORLD_SIZE"]) == 1:
-        yield alone()
-        return
+        return alone()
     local, neighbours = int(os.environ["LOCAL_RANK"]), int(os.environ["LOCAL_WORLD_SIZE"])
     gpus = torch.cuda.device_count()
     if 0 < gpus < neighbours:
@@ -100,12 +152,10 @@ def processes() -> Generator[Process]:
         torch.cuda.set_device(device)
     # What is not on a GPU, the inputs and decisions, goes by gloo all the same.
     distributed.init_process_group("cpu:gloo,cuda:nccl" if gpus else "gloo", timeout=PATIENCE)
-    # Not taken apart when the block fails: the others wait in a step that will not come, and torchrun ends them.
-    yield Process(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), device, neighbours)
-    distributed.destroy_process_group()
+    return Process(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), device, neighbours)
 
 
-def end_follower() -> NoReturn:
+def _end_follower() -> NoReturn:
     """Leave the other processes and end this one, which followed and has nothing more to say.
 
     It is not taken apart as others are: now and then a thread of a library aborts it then, and torchrun ends them all.
