@@ -77,7 +77,7 @@ def tasks(body: Path) -> dict[str, Task]:
     return {
         "nll": bi_encoder_task(body),
         "two transformers": bi_encoder_task(body, shared=False),
-        "triplet": bi_encoder_task(body, loss="triplet", similarity="euclidean"),
+        "triplet": bi_encoder_task(body, loss="triplet", similarity="dot"),
         "curriculum": bi_encoder_task(body, drawn=2),
         "masked words": adaptation_task(body),
     }
