@@ -24,6 +24,7 @@ from gnn.model.neighbours import ALL, neighbour_loader
 from gnn.model.subgraph import EDGE_KINDS, SubgraphEdges
 from gnn.model.two_towers import TwoTowers
 from gnn.recipe import load_recipe
+from gnn.training.epochs import Epochs
 from gnn.training.loop import TowerInputs, TowerRun
 from runtime.progress import silent
 
@@ -60,7 +61,7 @@ def measure(*, quick: bool) -> Figures:
     size = _QUICK if quick else _CODES
     inputs = _made_up(size)
     ours = TowerRun(inputs, alone())
-    own_s, own_memory = _epoch(lambda: ours.train(None, silent))
+    own_s, own_memory = _epoch(lambda: Epochs(ours).train(None, silent))
     stage = _LoaderStage(inputs)
     their_s, their_memory = _epoch(stage.train)
     values = {"ours_s": own_s, "loader_s": their_s, "ratio": their_s / own_s, "pairs": float(size.questions * size.answers)}

@@ -96,7 +96,9 @@ def seeds_of(recipe: Recipe, wanted: int) -> int:
 
 
 def contender(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str] = tuple(WAYS)) -> Contender:
-    """Return a recipe ready to be asked, trained unless its version is on disk; nothing is written but features of the law.
+    """Return a recipe ready to be asked, trained unless its version is on disk.
+
+    Nothing is written but features of the law and the curves of trainings.
 
     Args:
         ways: those that it will be asked in; where nothing is fused, no weights are tuned for it.

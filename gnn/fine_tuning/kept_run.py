@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from gnn.encoders.features import FOLDER
-from gnn.fine_tuning.loop import CHECKPOINT, CURVE, TunedEpoch
+from gnn.fine_tuning.checkpoint import CHECKPOINT, CURVE
+from gnn.fine_tuning.loop import TunedEpoch
 from gnn.workspace import Workspace
 from runtime.atomic_folder import whole_folder
 from schema.errors import StorageFull

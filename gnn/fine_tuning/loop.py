@@ -4,27 +4,25 @@ Everything that is drawn is drawn anew for each step, from the seed and the numb
 be kept for a training to go on as if it had never stopped.
 """
 
-import csv
 import math
-import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from gnn.distributed import Process, alone
+from gnn.fine_tuning.checkpoint import checkpoint_in, keep_checkpoint, write_curve
 from gnn.options import FineTuningOptions, TrainingOptions
 from runtime.freed_memory import keep_freed_memory
 from runtime.progress import Progress, silent
-from schema.errors import BadSetting, StorageFull
+from schema.errors import BadSetting
 
-CHECKPOINT, CURVE = "checkpoint.pt", "curve.csv"
 _LARGEST_GRADIENT = 1.0
 """Norm that gradients are cut to."""
 
@@ -324,23 +322,13 @@ class _Tuning:
             return
         state = self.state
         state.seconds = time.monotonic() - began
-        file = self.run.folder / CHECKPOINT
-        part = file.with_suffix(f".{os.getpid()}.part")
         stored = {
-            "recipe": self.run.name,
-            "made_from": self.run.made_from,
             "model": {name: value.detach().cpu() for name, value in self.parameters.items()},
             "optimiser": self.optimiser.state_dict(),
             "state": asdict(state) | {"parameters": state.parameters},
             "drawn": self.task.drawn() if isinstance(self.task, Remembering) else {},
         }
-        try:
-            self.run.folder.mkdir(parents=True, exist_ok=True)
-            torch.save(stored, part)
-            os.replace(part, file)
-        except (OSError, RuntimeError) as error:
-            part.unlink(missing_ok=True)
-            raise StorageFull(f"{file}: {error}; the last checkpoint stays") from None
+        keep_checkpoint(self.run.folder, self.run.name, self.run.made_from, stored)
 
     def _go_on(self) -> None:
         """Take up the last checkpoint, where there is one.
@@ -348,7 +336,10 @@ class _Tuning:
         Raises:
             BadSetting: it is of another recipe, or of this one made from something else.
         """
-        stored = self.process.from_leader(self._stored() if self.process.leads else None)
+        run, stored = self.run, None
+        if self.process.leads:
+            stored = checkpoint_in(run.folder, run.name, run.made_from, self.parameters)
+        stored = self.process.from_leader(stored)
         if stored is None:
             return
         with torch.no_grad():
@@ -362,37 +353,12 @@ class _Tuning:
         if curve:  # a run may have been killed between its checkpoint and its curve
             self._write_curve()
 
-    def _stored(self) -> dict[str, Any] | None:
-        """Return what the last checkpoint holds; None where there is none."""
-        file = self.run.folder / CHECKPOINT
-        if not file.exists():
-            return None
-        try:
-            stored: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
-            recipe, made_from = stored["recipe"], stored["made_from"]
-        except Exception as error:  # torch raises whatever the bytes lead it to
-            reason = next(iter(str(error).splitlines()), type(error).__name__)
-            raise BadSetting(f"{file} is no checkpoint: {reason}; remove it to begin anew") from None
-        own = made_from == self.run.made_from and stored["model"].keys() == self.parameters.keys()
-        if recipe != self.run.name or not own:
-            other = "of this recipe with other options, law or questions" if recipe == self.run.name else f"of recipe {recipe}"
-            raise BadSetting(f"{file} is a checkpoint {other}, not of {self.run.name}: remove it to begin anew")
-        return stored
-
     def _write_curve(self) -> None:
         if not self.process.leads:
             return
-        file, names = self.run.folder / CURVE, list(self.state.curve[0].quality)
-        try:
-            with file.open("w", encoding="utf-8", newline="") as opened:
-                writer = csv.writer(opened)
-                writer.writerow(["epoch", "loss", *names, "seconds", "kept"])
-                writer.writerows(_rows(self.state.curve, self.state.best, names))
-        except OSError as error:
-            raise StorageFull(f"{file}: {error.strerror}; the last checkpoint stays") from None
-
-
-def _rows(curve: Sequence[TunedEpoch], best: int, names: Sequence[str]) -> Iterator[list[object]]:
-    for number, epoch in enumerate(curve):
-        quality = [f"{epoch.quality[name]:.6f}" for name in names]
-        yield [number + 1, f"{epoch.loss:.6f}", *quality, epoch.seconds, cast(object, "yes" if number == best else "")]
+        curve, best, names = self.state.curve, self.state.best, list(self.state.curve[0].quality)
+        rows = (  # seconds as they are measured, to a tenth
+            (n + 1, epoch.loss, *(epoch.quality[name] for name in names), str(epoch.seconds), "yes" if n == best else "")
+            for n, epoch in enumerate(curve)
+        )
+        write_curve(self.run.folder, ["epoch", "loss", *names, "seconds", "kept"], rows)

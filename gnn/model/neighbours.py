@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from torch_geometric.sampler import BaseSampler
 
 Ints = npt.NDArray[np.int64]
+Seed = int | np.random.Generator
+"""A number to begin from, or what has begun already."""
 Tower = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 """Embeds nodes from features, means of sections, edges and attributes of edges (`gnn.model.two_towers.DocumentTower`)."""
 ALL = -1
@@ -29,7 +31,11 @@ _AT_ONCE = 4096
 
 
 class Neighbourhoods:
-    """The nodes of a subgraph, each to be embedded from its neighbours."""
+    """The nodes of a subgraph, each to be embedded from its neighbours.
+
+    Attributes:
+        random: what the neighbours are drawn from.
+    """
 
     def __init__(self, data: "Data", counts: Sequence[int], seed: int, *, degrees: bool = False) -> None:
         """Take a subgraph, which stays on the CPU.
@@ -41,7 +47,8 @@ class Neighbourhoods:
             degrees: the layers weigh a neighbour by the number of its own edges (GCN), so that those of the last must be there.
         """
         counts = [*counts, counts[-1]] if degrees else counts
-        self._learning = neighbour_loader(data, counts, seed)
+        self.random = np.random.default_rng(seed)
+        self._learning = neighbour_loader(data, counts, self.random)
         self._whole = neighbour_loader(data, [ALL] * len(counts), seed)
 
     def embedded(self, tower: Tower, nodes: Tensor, device: torch.device) -> Tensor:
@@ -53,7 +60,7 @@ class Neighbourhoods:
         return torch.cat([_embedded(self._whole, tower, some, device) for some in nodes.cpu().split(_AT_ONCE)])
 
 
-def neighbour_loader(data: "Data", counts: Sequence[int], seed: int, **options: Any) -> "NeighborLoader":
+def neighbour_loader(data: "Data", counts: Sequence[int], seed: Seed, **options: Any) -> "NeighborLoader":
     """Return PyTorch Geometric's loader over a subgraph, with a sampler that needs no compiled package.
 
     Args:
@@ -73,7 +80,7 @@ def _embedded(loader: "NeighborLoader", tower: Tower, nodes: Tensor, device: tor
     return tower(x, s, edge_index, edge_attr)[: len(nodes)]
 
 
-def neighbour_sampler(edges: Ints, nodes: int, counts: Sequence[int], seed: int) -> "BaseSampler":
+def neighbour_sampler(edges: Ints, nodes: int, counts: Sequence[int], seed: Seed) -> "BaseSampler":
     """Return a sampler of PyTorch Geometric that draws the neighbours of nodes without replacement, `Drawing`."""
     from torch_geometric.sampler import BaseSampler, SamplerOutput
 
@@ -93,7 +100,7 @@ def neighbour_sampler(edges: Ints, nodes: int, counts: Sequence[int], seed: int)
 class Drawing:
     """Draws the neighbours of nodes, and theirs, layer by layer; the same ones for the same seed and order of calls."""
 
-    def __init__(self, edges: Ints, nodes: int, counts: Sequence[int], seed: int) -> None:
+    def __init__(self, edges: Ints, nodes: int, counts: Sequence[int], seed: Seed) -> None:
         """Order the edges, int64[2, e] (from, to), by the node that they lead to."""
         self._counts, self._draw = counts, np.random.default_rng(seed)
         self._ordered = np.argsort(edges[1], kind="stable")

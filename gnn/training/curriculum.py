@@ -87,6 +87,7 @@ class Curriculum:
 
     Attributes:
         pools: negatives that those of a question are drawn from, the hardest first.
+        random: what `refresh` and `draw` draw from.
 
     Args:
         places: of the articles.
@@ -97,7 +98,7 @@ class Curriculum:
 
     def __init__(self, places: Places, relevant: Sequence[Positions], options: CurriculumOptions, seed: int) -> None:
         self.places, self.relevant, self.options = places, relevant, options
-        self._draw = np.random.default_rng(seed)
+        self.random = np.random.default_rng(seed)
         self.pools: list[Positions] = []
         self._ranks: dict[tuple[str, int], Ranks] = {}
 
@@ -108,7 +109,7 @@ class Curriculum:
     def _order(self, relevant: Positions, score: Callable[[int], Scores], question: int) -> Positions:
         changing: Mapping[str, Callable[[], npt.NDArray[np.number]]] = {
             "semantic": lambda: -score(question),
-            "random": lambda: self._draw.random(len(self.places.act)),
+            "random": lambda: self.random.random(len(self.places.act)),
         }
         views = self.options.views
         ranks = [ranks_by(changing[view]()) if view in changing else self._of_the_law(view, question) for view in views]
@@ -130,7 +131,7 @@ class Curriculum:
         Args:
             done: share of the epochs that are over, 0 to 1 exclusive.
         """
-        drawn = [self.drawn_for(question, done, self._draw) for question in questions]
+        drawn = [self.drawn_for(question, done, self.random) for question in questions]
         return np.unique(np.concatenate([np.zeros(0, np.intp), *drawn]))
 
     def drawn_for(self, question: int, done: float, draw: np.random.Generator) -> Positions:

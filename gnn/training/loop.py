@@ -1,31 +1,29 @@
 """The training loop: a temperature-scaled softmax over articles, uniform over the relevant ones of a question."""
 
-import math
+import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.optim.lr_scheduler import LambdaLR, LRScheduler, OneCycleLR
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from gnn.distributed import Process, alone
 from gnn.encoders.features import Features
 from gnn.encoders.joined import TowerWeights
-from gnn.fine_tuning.loop import diverged, precision_of
+from gnn.fine_tuning.loop import precision_of
 from gnn.model.graph_layers import subgraph_data
 from gnn.model.neighbours import Neighbourhoods
 from gnn.model.subgraph import SubgraphEdges, attribute_width
-from gnn.model.trained import Choice, Epoch, State, Trained
+from gnn.model.trained import Choice, State, Trained
 from gnn.model.two_towers import TwoTowers
-from gnn.options import TrainingOptions
 from gnn.recipe import Recipe
 from gnn.training.curriculum import Curriculum, Places
+from gnn.training.epochs import Best, Epochs, Place
 from gnn.training.memory import within_memory
 from gnn.training.question_nodes import distillation, with_questions
 from runtime.freed_memory import give_back_freed_memory, keep_freed_memory
@@ -39,8 +37,6 @@ from search.evaluation import measure, ranks_of
 from search.questions import positions_of, query_text
 
 Positions = Sequence[npt.NDArray[np.intp]]
-Judge = Callable[[TwoTowers], tuple[float, float]]
-"""R@100 and MAP of a model on the development questions, 0 to 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,26 +55,39 @@ class Examples:
     development: Sequence[Question]
 
 
+@dataclass(frozen=True, slots=True)
+class Means:
+    """The means of a training.
+
+    Attributes:
+        threads: of one machine.
+        process: the leader of those that share the work; None: this one alone.
+        place: of its checkpoint and its curve; None: it keeps neither.
+    """
+
+    threads: int = 2
+    process: Process | None = None
+    progress: Progress = silent
+    place: Place | None = None
+
+
 def fit(
     recipe: Recipe,
     examples: Examples,
     *,
     start: State | None = None,
-    threads: int = 2,
-    process: Process | None = None,
-    progress: Progress = silent,
     chosen: Choice | None = None,
+    means: Means = Means(),
 ) -> Trained:
     """Train the towers of a recipe; the epoch with the best sum of R@100 and MAP on the development questions is kept.
 
     Args:
         chosen: of another training, the epoch to end after, and the curve to keep; nothing is chosen then.
         start: parameters to begin with.
-        threads: of one machine.
-        process: the leader of those that share the work; None: this one alone.
 
     The same recipe, law and questions give the same model, bit by bit, on the same kind of processor with the
-    same number of threads; on a GPU, sums over neighbours come in no fixed order, and the last bits differ.
+    same number of threads; on a GPU, sums over neighbours come in no fixed order, and the last bits differ. So does a training
+    that was stopped and goes on, from the end of an epoch.
 
     Several processes take the steps that one takes. The recipe's ``batch`` is that of all together: each scores its share of
     the questions, and the gradients are added up. Each question has the negatives that it has with one process: all articles,
@@ -86,32 +95,38 @@ def fit(
     process, but for the order in which floats are added. What is shared is the scoring: every process embeds all articles.
 
     Raises:
-        BadSetting: there are no questions to train on or to choose by, a loss or a parameter is not a number, or memory does
-            not hold the training.
+        BadSetting: there are no questions to train on or to choose by, a loss or a parameter is not a number, memory does
+            not hold the training, or the checkpoint at its place is of something else.
+        StorageFull: the disk is full; the last checkpoint stays.
     """
     if not examples.training or not examples.development:
         raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
-    process = process or alone()
-    began = time.monotonic()
-    inputs = _inputs(recipe, examples, start, threads)
+    process, began = means.process or alone(), time.monotonic()
+    inputs = _inputs(recipe, examples, start, means.threads)
     with within_memory(recipe, inputs.articles, process.device):
         if chosen is None:
-            trained = _led(inputs, process, examples, progress)
+            trained, before = _led(inputs, process, examples, means)
         else:
             run = TowerRun(process.from_leader(replace(inputs, last=chosen.best)), process)
-            trained = replace(run.result(examples.corpus, run.train(None, progress)), curve=chosen.curve, best=chosen.best)
+            epochs = Epochs(run, means.place)
+            trained = run.result(examples.corpus, epochs.train(None, means.progress))
+            trained, before = replace(trained, curve=chosen.curve, best=chosen.best), epochs.seconds
     give_back_freed_memory()
-    return replace(trained, seconds=time.monotonic() - began)
+    return replace(trained, seconds=before + time.monotonic() - began)
 
 
-def _led(inputs: "TowerInputs", process: Process, examples: Examples, progress: Progress) -> Trained:
-    """Return what a training gives that this process leads; what it held meanwhile is let go."""
+def _led(inputs: "TowerInputs", process: Process, examples: Examples, means: Means) -> tuple[Trained, float]:
+    """Return what a training gives that this process leads, and its seconds before it was stopped, if it was.
+
+    What it held meanwhile is let go.
+    """
     run = TowerRun(process.from_leader(inputs), process)
     development = examples.development
     queries = torch.from_numpy(examples.features.queries.encode([query_text(question) for question in development]))
     queries, relevant = queries.to(process.device), [positions_of(examples.corpus, question) for question in development]
-    best = run.train(lambda model: run.measures(model, queries, relevant), progress)
-    return run.result(examples.corpus, best)
+    epochs = Epochs(run, means.place)
+    best = epochs.train(lambda model: run.measures(model, queries, relevant), means.progress)
+    return run.result(examples.corpus, best), epochs.seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +158,7 @@ class TowerInputs:
     def join(self, process: Process) -> None:
         """Do this process's share of a training that another one leads."""
         with within_memory(self.recipe, self.articles, process.device):
-            TowerRun(self, process).train(None, silent)
+            Epochs(TowerRun(self, process)).train(None, silent)
 
 
 def _inputs(recipe: Recipe, examples: Examples, start: State | None, threads: int) -> TowerInputs:
@@ -164,37 +179,6 @@ def _inputs(recipe: Recipe, examples: Examples, start: State | None, threads: in
         start,
         threads,
     )
-
-
-@dataclass(slots=True)
-class _Best:
-    """The curve so far, and the parameters of its best epoch."""
-
-    curve: list[Epoch] = field(default_factory=list[Epoch])
-    epoch: int = -1
-    state: Mapping[str, Tensor] = field(default_factory=dict[str, Tensor])
-    score: float = -1.0
-
-    def add(self, epoch: Epoch, model: TwoTowers) -> None:
-        self.curve.append(epoch)
-        if epoch.recall + epoch.average_precision > self.score:
-            self.epoch, self.score = len(self.curve) - 1, epoch.recall + epoch.average_precision
-            self.keep(model)
-
-    def keep(self, model: TwoTowers) -> None:
-        self.state = {name: value.detach().clone() for name, value in model.state_dict().items()}
-
-
-def _schedule(optimiser: torch.optim.Optimizer, options: TrainingOptions, steps: int) -> LRScheduler:
-    if options.schedule == "linear":
-        return LambdaLR(optimiser, lambda step: 1 - step / steps)
-    return OneCycleLR(optimiser, options.learning_rate, total_steps=steps)
-
-
-def _is_finite(model: TwoTowers) -> bool:
-    """Return whether the parameters are numbers, and the temperature that one of them is the logarithm of."""
-    values = [*model.parameters(), model.log_scale.exp()]
-    return bool(torch.stack([torch.isfinite(value).all() for value in values]).all())
 
 
 class TowerRun:
@@ -224,7 +208,7 @@ class TowerRun:
             self.inputs = tuple(tensor.to(self.device) for tensor in (x, s, *self._edges(inputs.edges, x)))
         self.queries = torch.from_numpy(inputs.queries).to(self.device)
         self.titles = torch.from_numpy(inputs.titles).to(self.device)
-        self.relevant, self.last = inputs.relevant, inputs.last
+        self.relevant, self.questions, self.last = inputs.relevant, len(inputs.relevant), inputs.last
         # Sections are needed in training only as neighbours; without layers the articles suffice.
         self.rows = len(inputs.nodes) if recipe.document.layers else self.n
         self.draw = torch.Generator().manual_seed(options.seed)
@@ -261,46 +245,29 @@ class TowerRun:
             edge_index, edge_attr = edge_index[:, told], edge_attr[told]
         return model.document(x[rows], s[rows], edge_index, edge_attr)
 
-    def train(self, judge: Judge | None, progress: Progress) -> _Best:
-        """Run the epochs; without a judge, which a leader that chooses has, what is returned has no curve."""
-        options = self.options
-        batches = -(-len(self.relevant) // options.batch)
-        optimiser = torch.optim.AdamW(
-            self.model.parameters(), options.learning_rate, eps=options.epsilon, weight_decay=options.weight_decay
-        )
-        schedule = _schedule(optimiser, options, options.epochs * batches)
-        # Few questions make noisy steps: the average of the parameters along the way answers better than the last ones.
-        averaged = AveragedModel(self.model, multi_avg_fn=get_ema_multi_avg_fn(options.averaging), use_buffers=True)
-        best = _Best()
-        # The schedule is that of all epochs: the one to end after was chosen along it.
-        epochs = options.epochs if self.last is None else self.last + 1
-        with progress(f"training {self.recipe.name}", epochs * batches) as advance:
-            for epoch in range(epochs):
-                self._refresh()
-                self.model.train()
-                losses: list[float] = []
-                for batch in torch.randperm(len(self.relevant), generator=self.draw).chunk(batches):
-                    losses.append(self._step(batch, optimiser, epoch / options.epochs))
-                    step = epoch * batches + len(losses)
-                    if not math.isfinite(losses[-1]):
-                        raise diverged(self.recipe.name, f"the loss of step {step} is {losses[-1]}", options.learning_rate)
-                    schedule.step()
-                    averaged.update_parameters(self.model)
-                    advance(1)
-                ends, kept = False, cast(TwoTowers, averaged.module)
-                if not _is_finite(kept):  # no loss tells of the last step
-                    raise diverged(self.recipe.name, f"epoch {epoch + 1} leaves parameters without bound", options.learning_rate)
-                if judge is not None:
-                    best.add(Epoch(float(np.mean(losses)), *judge(kept)), kept)
-                    ends = epoch - best.epoch >= options.patience
-                if self.process.from_leader(ends):
-                    break
-        if self.last is not None:
-            best.keep(cast(TwoTowers, averaged.module))
-        return best
+    def random_state(self) -> dict[str, Any]:
+        """Return where everything stands that is drawn from."""
+        state: dict[str, Any] = {"torch": torch.get_rng_state(), "draw": self.draw.get_state()}
+        if self.device.type == "cuda":
+            state["cuda"] = torch.cuda.get_rng_state(self.device)
+        # A checkpoint holds tensors and plain values, and numbers of 128 bits are neither.
+        return state | {"numpy": json.dumps([one.bit_generator.state for one in self._drawn_by_numpy])}
+
+    def draw_on(self, state: Mapping[str, Any]) -> None:
+        """Draw on from such a state."""
+        torch.set_rng_state(state["torch"])
+        self.draw.set_state(state["draw"])
+        if self.device.type == "cuda" and "cuda" in state:
+            torch.cuda.set_rng_state(state["cuda"], self.device)
+        for one, stored in zip(self._drawn_by_numpy, json.loads(state["numpy"]), strict=True):
+            one.bit_generator.state = stored
+
+    @property
+    def _drawn_by_numpy(self) -> list[np.random.Generator]:
+        return [one.random for one in (self.curriculum, self.neighbourhoods) if one is not None]
 
     @torch.inference_mode()
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
         """Order the negatives of each question by the model as it is, where they are drawn so."""
         if self.curriculum is None:
             return
@@ -309,7 +276,7 @@ class TowerRun:
         queries = self.model.log_scale.exp() * self.model.query(self.queries)
         self.curriculum.refresh(lambda i: (queries[i] @ documents.T + self.model.bias).float().cpu().numpy())
 
-    def _step(self, batch: Tensor, optimiser: torch.optim.Optimizer, done: float) -> float:
+    def step(self, batch: Tensor, optimiser: torch.optim.Optimizer, done: float) -> float:
         """Take one step on questions, ``done`` being the share of the epochs before; return their loss."""
         # People ask in few words more often than in many: part of the queries are titles alone.
         short = torch.rand(len(batch), 1, generator=self.draw).to(self.device) < self.options.title_share
@@ -405,7 +372,7 @@ class TowerRun:
         return float(np.mean([row["R@100"] for row in rows])), float(np.mean([row["MAP"] for row in rows]))
 
     @torch.inference_mode()
-    def result(self, corpus: Corpus, best: _Best) -> Trained:
+    def result(self, corpus: Corpus, best: Best) -> Trained:
         """Return what the parameters of the best epoch give of a corpus."""
         self.model.load_state_dict(best.state)
         self.model.eval()

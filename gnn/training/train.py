@@ -13,14 +13,16 @@ from scipy import sparse
 
 from gnn.distributed import gpu_name
 from gnn.encoders.features import Features, Tuned, make_features, with_shuffled_parents
+from gnn.fine_tuning.kept_run import place_of
 from gnn.fine_tuning.tuned import read_by, read_vectors, tuned_by, tuned_encoder
 from gnn.model.subgraph import SubgraphEdges, exported_edges, shuffled, subgraph_edges
 from gnn.model.trained import Choice, State, Trained, compared_by, untrained
 from gnn.recipe import Recipe
 from gnn.training.cross_fitting import Reading, cross_fitted, sampled
+from gnn.training.epochs import Place
 from gnn.training.fusion_tuning import POOLING, tune_weights, weights_of
 from gnn.training.lambdamart import Example, fit_trees
-from gnn.training.loop import Examples, fit
+from gnn.training.loop import Examples, Means, fit
 from gnn.training.parts import Parts
 from gnn.training.scope import complete_scope
 from gnn.training.terms import complete_terms
@@ -204,8 +206,10 @@ class Trainer:
         asked = self._learnt_from(recipe, split)
         examples = Examples(workspace.corpus, features, self._edges(recipe), asked, development)
         chosen = self._chosen(recipe.chooser, split) if recipe.training.refit else None
-        threads, progress = workspace.threads, workspace.progress
-        trained = fit(recipe, examples, start=start, threads=threads, process=workspace.process, progress=progress, chosen=chosen)
+        id = workspace.version_id(recipe, split)
+        trained = fit(
+            recipe, examples, start=start, chosen=chosen, means=self._means(Place(place_of(workspace, f"towers-{id}"), id))
+        )
         # Only the parameters are kept: the embeddings of many versions would fill the memory.
         self._states[recipe.key(), split] = trained.state
         self._choices[recipe.key(), split] = Choice(trained.curve, trained.best)
@@ -256,13 +260,12 @@ class Trainer:
         most = max(COMPARED, recipe.rerank.depth) if asked is None else MOST
         asked = of_split(workspace.questions, split, "train") if asked is None else asked
         chosen = self._chosen(recipe.chooser, split) if first.training.refit else None
-        threads, process, progress = workspace.threads, workspace.process, workspace.progress
         parts = Parts(workspace, split, asked)
 
         def model_of(part: int, questions: Sequence[Question]) -> VectorModel:
             features = self._features_of(recipe, split, partial(parts.encoder, part))
             examples = Examples(workspace.corpus, features, self._edges(first), questions, development)
-            trained = fit(first, examples, threads=threads, process=process, progress=progress, chosen=chosen)
+            trained = fit(first, examples, chosen=chosen, means=self._means())
             memory = _question_memory(workspace.corpus, features, trained, questions)
             return NewVersion("", first, features, trained, memory, weights, pooling).model(features.queries)
 
@@ -271,7 +274,11 @@ class Trainer:
             return read_vectors(workspace, reader, split, parts.without(part, reader), positions).model()
 
         reading = None if reader is None else Reading(vectors_of, most)
+        threads, progress = workspace.threads, workspace.progress
         return list(cross_fitted(workspace.index, asked, split, model_of, reading, threads=threads, progress=progress))
+
+    def _means(self, place: Place | None = None) -> Means:
+        return Means(self.workspace.threads, self.workspace.process, self.workspace.progress, place)
 
     def _edges(self, recipe: Recipe) -> SubgraphEdges:
         """Return the subgraph; where the graph is on a server, from there: by a projection of GDS, else by statements."""

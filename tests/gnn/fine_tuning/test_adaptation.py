@@ -20,8 +20,8 @@ from gnn.encoders.passages import passage
 from gnn.fine_tuning import tuned
 from gnn.fine_tuning.adaptation import AdaptationTask, adapted_body
 from gnn.fine_tuning.body import begin_from, load_body
+from gnn.fine_tuning.checkpoint import CHECKPOINT, CURVE
 from gnn.fine_tuning.kept_run import RUNS
-from gnn.fine_tuning.loop import CHECKPOINT, CURVE
 from gnn.fine_tuning.masking import Masked, MaskedWords, masked
 from gnn.fine_tuning.tuned import tuned_encoder
 from gnn.recipe import TRANSFORMER_FORMAT, Recipe, load_recipe

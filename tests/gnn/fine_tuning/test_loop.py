@@ -12,7 +12,8 @@ from torch.nn import functional
 
 from gnn.distributed import Process
 from gnn.fine_tuning.article_encoder import ArticleEncoder
-from gnn.fine_tuning.loop import CHECKPOINT, CURVE, Run, groups_of_decay, trained_parameters, tune
+from gnn.fine_tuning.checkpoint import CHECKPOINT, CURVE
+from gnn.fine_tuning.loop import Run, groups_of_decay, trained_parameters, tune
 from gnn.options import BiEncoderOptions, FineTuningOptions
 from schema.errors import BadSetting
 

@@ -14,7 +14,8 @@ from gnn.fine_tuning.adaptation import AdaptationTask
 from gnn.fine_tuning.bi_encoder import BiEncoder
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
 from gnn.fine_tuning.body import load_body
-from gnn.fine_tuning.loop import CHECKPOINT, Run, Task, tune
+from gnn.fine_tuning.checkpoint import CHECKPOINT
+from gnn.fine_tuning.loop import Run, Task, tune
 from gnn.options import AdaptationOptions, CurriculumOptions
 from gnn.recipe import Recipe
 from gnn.training.curriculum import Places

@@ -22,8 +22,9 @@ from gnn.fine_tuning import bi_encoder_task, tuned
 from gnn.fine_tuning.bi_encoder import BiEncoder, TextEncoder
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
 from gnn.fine_tuning.body import load_body
+from gnn.fine_tuning.checkpoint import CHECKPOINT, CURVE
 from gnn.fine_tuning.kept_run import BODY, RUNS
-from gnn.fine_tuning.loop import CHECKPOINT, CURVE, Run, tune
+from gnn.fine_tuning.loop import Run, tune
 from gnn.fine_tuning.tuned import read_by, tuned_by, tuned_encoder
 from gnn.model.inductive import features_of_passages
 from gnn.model.trained import compared_by

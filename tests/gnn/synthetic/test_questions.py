@@ -17,8 +17,8 @@ from cypher.engines.ladybug import open_graph
 from gnn.comparison.contenders import contender
 from gnn.fine_tuning import bi_encoder_task
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask
+from gnn.fine_tuning.checkpoint import CHECKPOINT, CURVE
 from gnn.fine_tuning.kept_run import RUNS
-from gnn.fine_tuning.loop import CHECKPOINT, CURVE
 from gnn.fine_tuning.tuned import tuned_encoder
 from gnn.recipe import Recipe, load_recipe
 from gnn.synthetic import questions as making

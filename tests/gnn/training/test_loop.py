@@ -64,13 +64,13 @@ def test_a_training_that_diverges_names_the_step_and_the_learning_rate(kind: str
 
 
 def test_the_first_loss_that_is_no_number_is_named(given: Given, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, taken = TowerRun._step, list[float]()
+    plain, taken = TowerRun.step, list[float]()
 
     def step(run: TowerRun, *how: Any) -> float:
         taken.append(plain(run, *how))
         return taken[-1] if len(taken) < 3 else float("nan")
 
-    monkeypatch.setattr(TowerRun, "_step", step)
+    monkeypatch.setattr(TowerRun, "step", step)
     recipe = recipe_of("plain", learning_rate=0.25)
     with pytest.raises(BadSetting, match=r"^recipe small: the loss of step 3 is nan: a smaller learning rate than 0\.25 may"):
         fit(recipe, given(recipe))
@@ -78,7 +78,7 @@ def test_the_first_loss_that_is_no_number_is_named(given: Given, monkeypatch: py
 
 @pytest.mark.parametrize("refit", [False, True])
 def test_parameters_that_the_last_step_spoils_are_not_kept(refit: bool, given: Given, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = TowerRun._step
+    plain = TowerRun.step
     recipe = recipe_of("plain", epochs=1, batch=100)
     chosen = fit(recipe, given(recipe))
 
@@ -87,7 +87,7 @@ def test_parameters_that_the_last_step_spoils_are_not_kept(refit: bool, given: G
         run.model.bias.data[0] = float("nan")
         return loss
 
-    monkeypatch.setattr(TowerRun, "_step", spoiling)
+    monkeypatch.setattr(TowerRun, "step", spoiling)
     with pytest.raises(BadSetting, match="epoch 1 leaves parameters without bound"):
         fit(recipe, given(recipe), chosen=loop.Choice(chosen.curve, chosen.best) if refit else None)
 
