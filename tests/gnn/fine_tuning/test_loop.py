@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor, distributed, nn
 from torch.nn import functional
 
 from gnn.distributed import Process
@@ -142,6 +143,16 @@ def test_out_of_memory_halves_the_batch_and_says_so(tmp_path: Path) -> None:
     assert max(task.batches) == 2
     assert "out of memory: batches of 4, 2 to a step" in said
     assert "out of memory: batches of 2, 4 to a step" in said
+
+
+def test_several_processes_end_where_the_memory_of_one_is_full(tmp_path: Path) -> None:
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        run = replace(run_in(tmp_path), process=Process(0, 2, torch.device("cpu")))
+        with pytest.raises(BadSetting, match=r"does not hold its share of 3 examples: a smaller fine_tuning\.batch"):
+            tune(Lines(holds=1), run)
+    finally:
+        distributed.destroy_process_group()
 
 
 def test_memory_that_holds_no_example_is_a_clear_error(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from cypher.engines.ladybug import open_graph
+from gnn.distributed import Process
 from gnn.encoders.passages import passage
 from gnn.encoders.tuned import PASSAGE_FILE, TunedEncoder
 from gnn.fine_tuning import tuned
@@ -146,11 +147,11 @@ def test_a_killed_run_goes_on_to_the_same_parameters_of_both(
     recipe = bi_encoder_recipe(small_body, tuning={**_EXACT, "epochs": 3, "decay_all": False}, shared=False)
     loss, calls = BiEncoderTask.loss, [0]
 
-    def dying(self: BiEncoderTask, examples: Sequence[int]) -> Tensor:
+    def dying(self: BiEncoderTask, examples: Sequence[int], process: Process) -> Tensor:
         calls[0] += 1
         if calls[0] == dies_at:
             raise Killed
-        return loss(self, examples)
+        return loss(self, examples, process)
 
     def trained(place: str) -> dict[str, list[float]]:
         torch.manual_seed(5)

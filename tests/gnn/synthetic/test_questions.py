@@ -15,6 +15,7 @@ from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGene
 
 from cypher.engines.ladybug import open_graph
 from gnn.comparison.contenders import contender
+from gnn.distributed import Process
 from gnn.fine_tuning import bi_encoder_task
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask
 from gnn.fine_tuning.checkpoint import CHECKPOINT, CURVE
@@ -252,13 +253,13 @@ def test_a_bi_encoder_meets_mixed_synthetic_questions_in_every_epoch(
     recipe = Recipe.model_validate({**plain.model_dump(), "synthetic": {"per_article": 2, "mixed": True}})
     met, loss, begin = list[list[str]](), BiEncoderTask.loss, BiEncoderTask.begin
 
-    def begun(self: BiEncoderTask, epoch: int) -> None:
+    def begun(self: BiEncoderTask, epoch: int, process: Process) -> None:
         met.append([])
-        begin(self, epoch)
+        begin(self, epoch, process)
 
-    def watched(self: BiEncoderTask, examples: Sequence[int]) -> torch.Tensor:
+    def watched(self: BiEncoderTask, examples: Sequence[int], process: Process) -> torch.Tensor:
         met[-1] += [self.pairs.training[self._drawn[i].question].id for i in examples]  # pyright: ignore[reportPrivateUsage]
-        return loss(self, examples)
+        return loss(self, examples, process)
 
     monkeypatch.setattr(bi_encoder_task.BiEncoderTask, "begin", begun)
     monkeypatch.setattr(bi_encoder_task.BiEncoderTask, "loss", watched)
@@ -286,12 +287,12 @@ def test_a_bi_encoder_learns_from_the_synthetic_questions_first_and_goes_on_when
     recipe = Recipe.model_validate({**plain.model_dump(), "synthetic": {"per_article": 2}})
     sources, loss, stop = list[str](), BiEncoderTask.loss, [False]
 
-    def watched(self: BiEncoderTask, examples: Sequence[int]) -> torch.Tensor:
+    def watched(self: BiEncoderTask, examples: Sequence[int], process: Process) -> torch.Tensor:
         source = self.pairs.training[0].source
         if stop[0] and source == "service-public":
             raise Killed
         sources.append(source)
-        return loss(self, examples)
+        return loss(self, examples, process)
 
     monkeypatch.setattr(bi_encoder_task.BiEncoderTask, "loss", watched)
     with open_graph(own_home) as graph:
