@@ -287,10 +287,8 @@ class _Tuning:
     def _halve(self) -> None:
         state, told = self.state, f"recipe {self.run.name}: the memory of {self.device} does not hold"
         if self.process.size > 1:  # the others wait for what this one cannot do
-            wanted = (
-                f"{told} its share of {state.batch} examples: fine_tuning.batch below that, and more fine_tuning.accumulation"
-            )
-            raise BadSetting(wanted) from None
+            less = "a smaller fine_tuning.batch, with more fine_tuning.accumulation, takes less"
+            raise BadSetting(f"{told} its share of {state.batch} examples: {less}") from None
         if state.batch == 1:
             raise BadSetting(f"{told} one example") from None
         state.batch, state.accumulation = -(-state.batch // 2), 2 * state.accumulation
