@@ -28,14 +28,13 @@ def compared_on_coliee(
         MissingFile: there is no such folder.
         BadSource: a file of it cannot be read.
     """
-    if not folder.is_dir():
-        raise MissingFile(f"{folder}: no such folder")
-
     from gnn.comparison.coliee import compare_on_coliee
     from gnn.comparison.contenders import entry
     from gnn.distributed import leading
 
     with leading() as process:
+        if not folder.is_dir():
+            raise MissingFile(f"{folder}: no such folder")
         own = _loaded(home, folder)
         entries = [entry(name, lambda of: home.recipe_on(_SOURCE, of, encoder)) for name in dict.fromkeys(recipes)]
         with own.graph() as graph:

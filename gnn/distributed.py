@@ -91,7 +91,7 @@ class _Gathered(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        whole = gradients[0].clone()
+        whole = gradients[0].clone(memory_format=torch.contiguous_format)
         distributed.all_reduce(whole)
         return whole[ctx.mine], None, None
 

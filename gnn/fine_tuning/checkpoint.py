@@ -1,4 +1,4 @@
-"""Checkpoints of trainings and their curves: written whole or not at all, read with a reason where they are of something else."""
+"""Checkpoints of trainings, written whole or not at all, read with a reason where they are of something else; and curves."""
 
 import csv
 import os
@@ -39,7 +39,7 @@ def checkpoint_in(folder: Path, name: str, made_from: str, parameters: Collectio
 
     Args:
         name, made_from: as of `keep_checkpoint`.
-        parameters: names of those that are trained.
+        parameters: names of what it holds of the model.
 
     Raises:
         BadSetting: it is no checkpoint, of another recipe, or of this one made from something else.

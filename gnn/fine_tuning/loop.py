@@ -1,12 +1,12 @@
 """The loop that trains transformers: AdamW under a linear schedule, in plain PyTorch, going on where it was stopped.
 
-Everything that is drawn is drawn anew for each step, from the seed and the number of the step: nothing of the generators has to
-be kept for a training to go on as if it had never stopped.
+Everything that is drawn is drawn anew for each step, from the seed and the number of the step: no generator has to be kept for a
+training to go on as if it had never stopped. What an epoch draws by the model is kept (`Remembering`).
 """
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -66,13 +66,6 @@ class Remembering(Protocol):
         ...
 
 
-def share_of_mean(examples: Sequence[int], process: Process, mean: Callable[[Sequence[int]], Tensor]) -> Tensor:
-    """Return what a process has of the mean over examples that tell each other nothing."""
-    own = examples[process.share(len(examples))]
-    # One that has none of a small batch takes part all the same: all add up the same parameters.
-    return mean(own or examples[:1]) * (len(own) / len(examples))
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """The training of a task.
@@ -105,7 +98,7 @@ class TunedEpoch:
 
 @dataclass(slots=True)
 class _State:
-    """All that a checkpoint holds beside the model and the optimiser."""
+    """Where a training stands: what a checkpoint holds beside the model, the optimiser, and what the epoch has drawn."""
 
     step: int = 0
     batch: int = 0
@@ -287,7 +280,7 @@ class _Tuning:
     def _halve(self) -> None:
         state, told = self.state, f"recipe {self.run.name}: the memory of {self.device} does not hold"
         if self.process.size > 1:  # the others wait for what this one cannot do
-            less = "a smaller fine_tuning.batch, with more fine_tuning.accumulation, takes less"
+            less = "a smaller batch takes less"
             raise BadSetting(f"{told} its share of {state.batch} examples: {less}") from None
         if state.batch == 1:
             raise BadSetting(f"{told} one example") from None
@@ -335,8 +328,10 @@ class _Tuning:
             BadSetting: it is of another recipe, or of this one made from something else.
         """
         run, stored = self.run, None
+        best: dict[str, Tensor] = {}
         if self.process.leads:
             stored = checkpoint_in(run.folder, run.name, run.made_from, self.parameters)
+            best = {} if stored is None else stored["state"].pop("parameters")  # which the others need not hold
         stored = self.process.from_leader(stored)
         if stored is None:
             return
@@ -345,9 +340,9 @@ class _Tuning:
                 value.copy_(stored["model"][name])
         self.optimiser.load_state_dict(stored["optimiser"])
         if isinstance(self.task, Remembering):
-            self.task.draw_again(stored["drawn"])
+            self.task.draw_again(stored.get("drawn", {}))  # none in those of before
         curve = [TunedEpoch(**epoch) for epoch in stored["state"].pop("curve")]
-        self.state = _State(**stored["state"], curve=curve)
+        self.state = _State(**stored["state"], curve=curve, parameters=best)
         if curve:  # a run may have been killed between its checkpoint and its curve
             self._write_curve()
 

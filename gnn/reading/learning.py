@@ -9,7 +9,7 @@ import numpy.typing as npt
 from torch import Tensor, nn
 
 from gnn.distributed import Process
-from gnn.fine_tuning.loop import Run, share_of_mean, tune
+from gnn.fine_tuning.loop import Run, tune
 from gnn.reading.first_stage import Found, answerable, standard
 from gnn.reading.reader import Reader, ReadingReranker, chosen_share, ranks_among
 from gnn.recipe import Recipe
@@ -78,8 +78,8 @@ class ReadingTask:
         self.drawn = [one for found in self.found for one in drawn_from(found, self.options.draws, self.options.negatives, draw)]
 
     def loss(self, examples: Sequence[int], process: Process) -> Tensor:
-        """Return a process's share of the mean loss of examples by their numbers."""
-        return share_of_mean(examples, process, lambda own: self.learner.loss([self.drawn[number] for number in own]))
+        """Return the mean loss of examples by their numbers; one process reads them all."""
+        return self.learner.loss([self.drawn[number] for number in examples])
 
     def quality(self) -> Mapping[str, float]:
         """Return measures of development questions where what is read weighs as much as the score so far."""

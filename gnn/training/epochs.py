@@ -163,7 +163,12 @@ class Epochs:
             "averaged": _on_processor(self.averaged.state_dict()),
             "optimiser": self.optimiser.state_dict(),
             "schedule": self.schedule.state_dict(),
-            "best": asdict(self.best) | {"state": _on_processor(self.best.state)},
+            "best": {
+                "curve": [asdict(epoch) for epoch in self.best.curve],
+                "epoch": self.best.epoch,
+                "score": self.best.score,
+                "state": _on_processor(self.best.state),
+            },
             "random": self.run.random_state(),
             "begun": self.begun,
             "ended": self.ended,

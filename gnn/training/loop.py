@@ -86,8 +86,8 @@ def fit(
         start: parameters to begin with.
 
     The same recipe, law and questions give the same model, bit by bit, on the same kind of processor with the
-    same number of threads; on a GPU, sums over neighbours come in no fixed order, and the last bits differ. So does a training
-    that was stopped and goes on, from the end of an epoch.
+    same number of threads; on a GPU, sums over neighbours come in no fixed order, and the last bits differ. A training that was
+    stopped goes on from the end of an epoch, to the same model.
 
     Several processes take the steps that one takes. The recipe's ``batch`` is that of all together: each scores its share of
     the questions, and the gradients are added up. Each question has the negatives that it has with one process: all articles,
@@ -182,7 +182,7 @@ def _inputs(recipe: Recipe, examples: Examples, start: State | None, threads: in
 
 
 class TowerRun:
-    """One training run in one process: the model, its inputs on the device, and the optimiser."""
+    """The steps of one training in one process: the model, and its inputs on the device."""
 
     def __init__(self, inputs: TowerInputs, process: Process) -> None:
         keep_freed_memory()

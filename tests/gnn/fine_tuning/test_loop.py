@@ -149,7 +149,7 @@ def test_several_processes_end_where_the_memory_of_one_is_full(tmp_path: Path) -
     distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
     try:
         run = replace(run_in(tmp_path), process=Process(0, 2, torch.device("cpu")))
-        with pytest.raises(BadSetting, match=r"does not hold its share of 3 examples: a smaller fine_tuning\.batch"):
+        with pytest.raises(BadSetting, match=r"does not hold its share of 3 examples: a smaller batch takes less"):
             tune(Lines(holds=1), run)
     finally:
         distributed.destroy_process_group()

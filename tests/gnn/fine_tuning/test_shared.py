@@ -1,6 +1,6 @@
 """A transformer that two processes train: the parameters of one, whatever a batch learns from itself."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from torch import Tensor, distributed, multiprocessing, nn
 
 from gnn.distributed import Process, follow
 from gnn.fine_tuning.adaptation import AdaptationTask
-from gnn.fine_tuning.bi_encoder import BiEncoder
+from gnn.fine_tuning.bi_encoder import BiEncoder, prepared
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
 from gnn.fine_tuning.body import load_body
 from gnn.fine_tuning.checkpoint import CHECKPOINT
@@ -52,13 +52,17 @@ def questions() -> list[Question]:
     return [Question(f"F{n}", text, "", "service-public", (), "train", "train") for n, text in enumerate(_ASKED)]
 
 
-def bi_encoder_task(body: Path, *, drawn: int = 0, **options: Any) -> BiEncoderTask:
+def bi_encoder_task(
+    body: Path, *, drawn: int = 0, views: Sequence[str] = ("semantic", "structural"), checkpointing: bool = False, **options: Any
+) -> BiEncoderTask:
     """Each of the first three texts answers one question; with ``drawn``, a negative is drawn by the model as it is."""
     wanted = {"bm25_negatives": 0 if drawn else 1, "passage_layers": 1, "development_articles": 1, **options}
-    curriculum = CurriculumOptions.model_validate({"drawn": drawn, "pool": 4})
-    recipe = bi_encoder_recipe(body, tuning=_EXACT, **wanted).model_copy(update={"curriculum": curriculum})
+    curriculum = CurriculumOptions.model_validate({"drawn": drawn, "pool": 4, "views": views})
+    recipe = bi_encoder_recipe(body, tuning={**_EXACT, "checkpointing": checkpointing}, **wanted).model_copy(
+        update={"curriculum": curriculum}
+    )
     torch.manual_seed(5)
-    model = BiEncoder(load_body(str(body)), recipe.bi_encoder)
+    model = BiEncoder(prepared(load_body(str(body)), recipe.fine_tuning), recipe.bi_encoder)
     without_dropout(model)
     own, others = [np.array([n], np.intp) for n in range(3)], [np.array([5 - n], np.intp) for n in range(3)]
     places = Places(np.zeros((6, 1), np.int32), np.zeros(6, np.int32)) if drawn else None
@@ -78,6 +82,8 @@ def tasks(body: Path) -> dict[str, Task]:
     return {
         "nll": bi_encoder_task(body),
         "two transformers": bi_encoder_task(body, shared=False),
+        "states computed again": bi_encoder_task(body, checkpointing=True),
+        "distances": bi_encoder_task(body, similarity="euclidean", temperature=1.0),
         "triplet": bi_encoder_task(body, loss="triplet", similarity="dot"),
         "curriculum": bi_encoder_task(body, drawn=2),
         "masked words": adaptation_task(body),
@@ -161,9 +167,10 @@ def apart(one: Mapping[str, Tensor], other: Mapping[str, Tensor]) -> float:
     return float(torch.cat([(one[key] - other[key]).flatten() for key in one]).norm())
 
 
-def test_a_killed_training_goes_on_with_the_negatives_that_its_epoch_had_drawn(tmp_path: Path) -> None:
+@pytest.mark.parametrize("view", ["semantic", "random"])
+def test_a_killed_training_goes_on_with_the_negatives_that_its_epoch_had_drawn(tmp_path: Path, view: str) -> None:
     body = write_small_body(tmp_path / "body", [*_TEXTS, *_ASKED])
-    whole, killed, resumed = (bi_encoder_task(body, drawn=2) for _ in range(3))
+    whole, killed, resumed = (bi_encoder_task(body, drawn=2, views=[view]) for _ in range(3))
     tune(whole, run_in(tmp_path / "whole", CPU))
     loss, calls = killed.loss, [0]
 
@@ -178,7 +185,7 @@ def test_a_killed_training_goes_on_with_the_negatives_that_its_epoch_had_drawn(t
         tune(killed, run_in(tmp_path / "killed", CPU))
     assert (tmp_path / "killed" / CHECKPOINT).exists()
     made = list[int]()
-    resumed._refresh = lambda curriculum, process, of=resumed._refresh: (made.append(1), of(curriculum, process))[1]  # pyright: ignore
+    resumed._refresh = lambda *how, of=resumed._refresh: (made.append(1), of(*how))[1]  # pyright: ignore
     tune(resumed, run_in(tmp_path / "killed", CPU))
     assert len(made) == 1  # of the third epoch: those of the second were kept
     for (name, one), other in zip(values_of(whole).items(), values_of(resumed).values(), strict=True):
