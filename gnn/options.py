@@ -151,7 +151,7 @@ class TrainingOptions(Options):
 
 
 class CurriculumOptions(Options):
-    """Negatives drawn for each question by how near they stand, from easy to hard (`gnn.training.curriculum`)."""
+    """Negatives drawn for each question by how near they stand, from easy to hard (`gnn.curriculum`)."""
 
     drawn: int = Field(0, ge=0, description="Negatives of a question and step; 0: a softmax over all articles, or random ones.")
     pool: int = Field(900, ge=3, description="Nearest negatives of a question, which three buckets are made of.")

@@ -1,7 +1,7 @@
 """The training of a bi-encoder: pairs of a question and an article that answers it, with negatives from the batch and from BM25.
 
 Louis et al., "Finding the Law", EACL 2023, section 3.1: the other articles of a batch are negatives of a pair, and one of those
-that BM25 ranks first and that answer nothing; or those of a curriculum (`gnn.training.curriculum`), which the bi-encoder as it is
+that BM25 ranks first and that answer nothing; or those of a curriculum (`gnn.curriculum`), which the bi-encoder as it is
 orders anew for each epoch.
 """
 
@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnn.curriculum import Curriculum, Places
 from gnn.distributed import Process
 from gnn.encoders.tuned import Pieces
 from gnn.fine_tuning.bi_encoder import BiEncoder
@@ -20,7 +21,6 @@ from gnn.fine_tuning.embedding import embedded, pieces_of_articles
 from gnn.fine_tuning.loop import precision_of
 from gnn.fine_tuning.losses import negative_log_likelihood, similarities, triplet
 from gnn.recipe import Recipe
-from gnn.training.curriculum import Curriculum, Places
 from schema.errors import BadSetting
 from schema.records import Question
 from search.arrays import Positions

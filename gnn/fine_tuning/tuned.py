@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from gnn.curriculum import Places
 from gnn.distributed import alone
 from gnn.encoders.features import PASSAGES, Tuned
 from gnn.encoders.kept_vectors import encoded, keep_encoded
@@ -29,7 +30,6 @@ from gnn.fine_tuning.loop import Run, TunedEpoch, device_of_training, precision_
 from gnn.options import FineTuningOptions
 from gnn.recipe import TRANSFORMER_FORMAT, Recipe
 from gnn.synthetic.questions import synthetic_questions
-from gnn.training.curriculum import Places
 from gnn.workspace import Workspace
 from runtime.atomic_folder import part_folder
 from schema.errors import BadSetting

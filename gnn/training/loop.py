@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from gnn.curriculum import Curriculum, Places
 from gnn.distributed import Process, alone
 from gnn.encoders.features import Features
 from gnn.encoders.joined import TowerWeights
@@ -22,7 +23,6 @@ from gnn.model.subgraph import SubgraphEdges, attribute_width
 from gnn.model.trained import Choice, State, Trained
 from gnn.model.two_towers import TwoTowers
 from gnn.recipe import Recipe
-from gnn.training.curriculum import Curriculum, Places
 from gnn.training.epochs import Best, Epochs, Place
 from gnn.training.memory import within_memory
 from gnn.training.question_nodes import distillation, with_questions

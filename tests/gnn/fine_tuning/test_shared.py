@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, distributed, multiprocessing, nn
 
+from gnn.curriculum import Places
 from gnn.distributed import Process, follow
 from gnn.fine_tuning.adaptation import AdaptationTask
 from gnn.fine_tuning.bi_encoder import BiEncoder, prepared
@@ -18,7 +19,6 @@ from gnn.fine_tuning.checkpoint import CHECKPOINT
 from gnn.fine_tuning.loop import Run, Task, tune
 from gnn.options import AdaptationOptions, CurriculumOptions
 from gnn.recipe import Recipe
-from gnn.training.curriculum import Places
 from schema.records import Question
 from tests.gnn.fine_tuning.small_body import bi_encoder_recipe, write_small_body
 

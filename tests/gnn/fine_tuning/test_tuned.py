@@ -108,11 +108,11 @@ def test_a_killed_training_goes_on_to_the_same_encoder(
         workspace = working_on(own_home, graph)
         texts, loss, calls = texts_of(workspace), BiEncoderTask.loss, [0]
 
-        def dying(self: BiEncoderTask, examples: Any) -> Any:
+        def dying(self: BiEncoderTask, examples: Any, process: Any) -> Any:
             calls[0] += 1
             if calls[0] == 4:
                 raise Killed
-            return loss(self, examples)
+            return loss(self, examples, process)
 
         monkeypatch.setattr(bi_encoder_task.BiEncoderTask, "loss", dying)
         with pytest.raises(Killed):

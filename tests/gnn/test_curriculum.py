@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from gnn.curriculum import RECIPROCAL, Curriculum, Places, counts_of, fused_order, ranks_by
 from gnn.encoders.features import Features
 from gnn.model.subgraph import subgraph_edges
 from gnn.options import CurriculumOptions
 from gnn.recipe import Recipe
-from gnn.training.curriculum import RECIPROCAL, Curriculum, Places, counts_of, fused_order, ranks_by
 from gnn.training.loop import Examples, fit
 from schema.records import Question
 from search.corpus.corpus import Corpus, CorpusText
