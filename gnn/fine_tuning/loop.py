@@ -98,7 +98,7 @@ class TunedEpoch:
 
 @dataclass(slots=True)
 class _State:
-    """Where a training stands: what a checkpoint holds beside the model, the optimiser, and what the epoch has drawn."""
+    """The state of a training: what a checkpoint holds beside the model, the optimiser, and what the epoch has drawn."""
 
     step: int = 0
     batch: int = 0
