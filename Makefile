@@ -8,17 +8,20 @@ WORKERS ?= 3
 unexport PYTHONDONTWRITEBYTECODE
 
 # Of several workers on the same cores, each would take them all for one product of matrices, and wait for them in a loop.
-test quick-tests: export OPENBLAS_NUM_THREADS = 1
-test quick-tests: export OMP_WAIT_POLICY = PASSIVE
+all-tests quick-tests: export OPENBLAS_NUM_THREADS = 1
+all-tests quick-tests: export OMP_WAIT_POLICY = PASSIVE
 
-.PHONY: demo test check quick-tests lint servers servers-stop lock clean
+.PHONY: demo test check all-tests quick-tests lint servers servers-stop lock clean
 
 demo: $(VENV)/.train
 	$(BIN)/lexgraph demo
 
-# Everything: style, types, arrows, all tests with real servers and real law. The README's own commands begin first: they
-# take longest.
-test: $(VENV)/.dev lint
+# Everything: style, types and arrows beside all tests, with real servers and real law.
+test: $(VENV)/.dev
+	@$(MAKE) --no-print-directory --jobs 2 lint all-tests
+
+# The README's own commands begin first: they take longest.
+all-tests: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup tests/test_readme.py tests
 
 # For every commit: what needs no server and no real law; style and types beside the tests.

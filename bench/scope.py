@@ -13,14 +13,18 @@ from schema.settings import load_settings
 
 
 def measure(picture: Path | None, *, quick: bool = False) -> Figures:
-    """Measure, and draw the curves where a picture is named; the first split alone, whose confidence is learnt, if quick."""
+    """Measure, and draw the curves where a picture is named.
+
+    Args:
+        quick: take the first split alone, whose confidence is learnt, and few questions.
+    """
     settings = load_settings()
     home = Home(settings, silent)
     recipe = home.recipe(None)
     if quick:
         recipe = recipe.model_copy(update={"splits": recipe.splits[:1]})
     with home.graph() as graph:
-        figures = list(measure_scope(home.workspace(graph, recipe), recipe))
+        figures = list(measure_scope(home.workspace(graph, recipe), recipe, 40 if quick else None))
     if picture is not None:
         draw_scope(figures, picture)
     values: dict[str, float] = {}

@@ -16,7 +16,7 @@ from typer.main import get_command
 
 import lexgraph
 from tests.support.checkout import HOME, ROOT, bench, environment, measured
-from tests.test_bench import OVER_THE_DEMO, QUICK
+from tests.test_bench import IN_THE_README, OVER_THE_DEMO, QUICK
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines() if line.strip()]
@@ -134,6 +134,10 @@ def test_every_other_command_runs(demo: str, command: str, tmp_path: Path) -> No
     questions = tmp_path / "questions.jsonl"
     questions.write_text('{"id": 1, "text": "indemnité de licenciement", "relevant": ["fr/LEGITEXT000006072050/L1234-9"]}\n')
     assert _run(_here(command, tmp_path)).stdout
+
+
+def test_the_measurements_of_the_readme_are_not_measured_elsewhere() -> None:
+    assert sorted(command.split()[-1] for command in COMMANDS if "-m bench" in command) == sorted(IN_THE_README)
 
 
 @pytest.mark.parametrize("name", OVER_THE_DEMO)

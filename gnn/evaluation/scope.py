@@ -62,10 +62,13 @@ class ScopeFigures:
         return answered, np.concatenate([self.inside, self.outside])
 
 
-def measure_scope(workspace: Workspace, recipe: Recipe) -> Iterator[ScopeFigures]:
+def measure_scope(workspace: Workspace, recipe: Recipe, most: int | None = None) -> Iterator[ScopeFigures]:
     """Yield the figures of each split of a recipe, of titles and of whole questions.
 
     They are those of the test questions, and of the half of the questions without an answer that nothing was learnt from.
+
+    Args:
+        most: questions of either kind that are asked, the first ones; None: all.
 
     Raises:
         NotReady: a version has not been trained, or there are too few questions with or without an answer.
@@ -84,7 +87,7 @@ def measure_scope(workspace: Workspace, recipe: Recipe) -> Iterator[ScopeFigures
         scope = model.scope or learn_scope(
             unlearnt(workspace, recipe, split), inside, outside, threads=threads, progress=progress
         )
-        parts = [of_split(questions, split, "test") for questions in (workspace.questions, workspace.outside)]
+        parts = [of_split(questions, split, "test")[:most] for questions in (workspace.questions, workspace.outside)]
         found = [confidences(scope, evidence_of(retriever, part, threads=threads, progress=progress)) for part in parts]
         for number, asked in enumerate((TITLE, WITH_DESCRIPTION)):
             yield ScopeFigures(split, asked, found[0][:, number], found[1][:, number], scope.threshold)

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,11 +17,13 @@ from docker.neo4j_server import Neo4jServer
 from ingest.sources import ingest
 from schema.errors import BadSource, NotReady
 from schema.labels import EDGES, NODES
+from search.corpus.read import read_corpus
 from tests.gnn.conftest import question_sheets
 from tests.support.disturbance import dump
 from tests.support.law_history import write_history
 from tests.support.on_server import store_of
 from tests.support.servers import OwnNeo4j
+from tests.support.subgraphs import check_edges, check_ranks
 from tests.support.tiny_law import BAKERS_ID, article, bakers, millers, section, write_law, write_sheets
 from tests.test_lexgraph import run
 
@@ -137,13 +138,19 @@ def test_the_real_program_imports_the_same_graph(product: Product, full_home: Pa
 
 
 @pytest.mark.xdist_group("real law")
-def test_real_law_is_imported_whole(real_home: Path, tmp_path: Path, own_neo4j: Callable[..., Neo4jServer]) -> None:
+def test_real_law_is_imported_whole_exported_and_ranked_alike(real_home: Path, tmp_path: Path, own_neo4j: OwnNeo4j) -> None:
     with open_graph(real_home) as graph:
         rows = write_import_files(graph, tmp_path / "files")
     assert rows["Article.csv"] == 29_115
-    server = own_neo4j(NEO4J_2026)
+    server = own_neo4j(NEO4J_2026, gds=True)
     import_into(server, tmp_path / "files")
-    check_same(real_home, store_of(server, tmp_path / "home"))
+    store = store_of(server, tmp_path / "home")
+    check_same(real_home, store)
+    with store.reading() as graph, open_graph(real_home) as embedded:
+        corpus, _ = read_corpus(graph)
+        assert read_corpus(embedded)[0].articles == corpus.articles
+        check_edges(graph, corpus)
+        check_ranks(graph)
 
 
 def test_pages_of_any_size_give_the_same_files(full_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

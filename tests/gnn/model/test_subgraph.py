@@ -5,49 +5,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cypher.authority import authority_of, write_authority
+from cypher.authority import write_authority
 from cypher.engines.ladybug import open_graph
-from cypher.engines.neo4j import Neo4jGraph, Neo4jStore
-from cypher.engines.neo4j_gds import Gds
+from cypher.engines.neo4j import Neo4jStore
 from cypher.graph import Graph
 from docker.maven import NEO4J_5
 from docker.neo4j_server import Neo4jServer
-from gnn.model.subgraph import EDGE_KINDS, READING_KINDS, SubgraphEdges, exported_edges, shuffled, subgraph_edges
+from gnn.model.subgraph import EDGE_KINDS, READING_KINDS, exported_edges, shuffled, subgraph_edges
 from ingest.sources import ingest
-from search.corpus.corpus import Corpus
 from search.corpus.read import read_corpus
 from tests.support.on_server import store_of
 from tests.support.servers import OwnNeo4j, on_shared
+from tests.support.subgraphs import KINDS, check_edges, check_ranks, same_edges
 from tests.support.tiny_law import article, bakers, code, link, millers, section, write_law
 
 SERVERS = [pytest.param(name, marks=on_shared(name)) for name in ("neo4j_2026", "neo4j_5")]
-KINDS = (("contains",), ("cites",), ("contains", "cites"), ())
-
-
-def same(a: SubgraphEdges, b: SubgraphEdges) -> None:
-    assert (a.articles, a.sections) == (b.articles, b.sections)
-    for one, other in ((a.edges, b.edges), (a.kinds, b.kinds)):
-        assert one.dtype == other.dtype == np.int64
-        np.testing.assert_array_equal(one, other)
-
-
-def check(graph: Neo4jGraph, corpus: Corpus) -> None:
-    """All three ways give one result, and no projection stays behind."""
-    assert isinstance(graph.gds, Gds)
-    for kinds in KINDS:
-        expected = subgraph_edges(corpus, kinds)
-        same(exported_edges(graph, corpus, kinds), expected)
-        same(exported_edges(graph, corpus, kinds, through_gds=False), expected)
-    assert graph.connection.rows("CALL gds.graph.list() YIELD graphName RETURN count(*) AS n", {}) == [{"n": 0}]
-
-
-def check_ranks(graph: Neo4jGraph) -> dict[str, float]:
-    """GDS ranks as the project's own PageRank, to a thousandth."""
-    assert graph.gds is not None
-    own, theirs = authority_of(graph), graph.gds.ranks()
-    assert theirs.keys() == own.keys()
-    assert [theirs[id] for id in own] == pytest.approx(list(own.values()), abs=1e-3, rel=1e-3)
-    return own
 
 
 @pytest.fixture(scope="module", params=SERVERS)
@@ -80,7 +52,7 @@ def test_gds_statements_and_corpus_give_the_same_edges(store: Neo4jStore) -> Non
         cites = edges.edges[:, edges.kinds == EDGE_KINDS.index("cites")].T.tolist()
         assert cites.count([place["L141-2"], place["L141-3"]]) == 1, "two citations of one article are one edge"
         assert [place["L141-1"], place["L141-1"]] not in cites
-        check(graph, corpus)
+        check_edges(graph, corpus)
 
 
 def test_gds_ranks_articles_as_the_projects_own_page_rank(store: Neo4jStore) -> None:
@@ -99,7 +71,7 @@ def test_an_embedded_graph_exports_the_same_edges(tiny_home: Path) -> None:
     with open_graph(tiny_home) as graph:
         corpus, _ = read_corpus(graph)
         for kinds in KINDS:
-            same(exported_edges(graph, corpus, kinds), subgraph_edges(corpus, kinds))
+            same_edges(exported_edges(graph, corpus, kinds), subgraph_edges(corpus, kinds))
 
 
 def test_a_server_that_never_saw_a_citation_has_none(own_neo4j: OwnNeo4j, tmp_path: Path) -> None:
@@ -108,23 +80,8 @@ def test_a_server_that_never_saw_a_citation_has_none(own_neo4j: OwnNeo4j, tmp_pa
     plain = code("LEGITEXT000000000003", "Code", section(51, "Titre Ier", article(51, "L1", "<p>Un.</p>")))
     ingest(store, write_law(tmp_path / "law", plain))
     with store.reading() as graph:
-        check(graph, read_corpus(graph)[0])
+        check_edges(graph, read_corpus(graph)[0])
         assert check_ranks(graph) == {"fr/LEGITEXT000000000003/L1": 0.15}
-
-
-@pytest.mark.xdist_group("real law")
-def test_real_law_is_exported_and_ranked_alike(
-    real_sources: tuple[Path, Path], real_home: Path, tmp_path: Path, neo4j_2026: Neo4jServer
-) -> None:
-    neo4j_2026.wipe()
-    store = store_of(neo4j_2026, tmp_path)
-    ingest(store, real_sources[0])
-    with store.reading() as graph:
-        corpus, _ = read_corpus(graph)
-        with open_graph(real_home) as embedded:
-            assert read_corpus(embedded)[0].articles == corpus.articles
-        check(graph, corpus)
-        check_ranks(graph)
 
 
 def test_reading_order_joins_the_articles_of_an_act_one_after_the_other(tiny_home: Path) -> None:
@@ -133,7 +90,7 @@ def test_reading_order_joins_the_articles_of_an_act_one_after_the_other(tiny_hom
         edges = subgraph_edges(corpus, ("next",))
         ends = edges.edges[:, edges.kinds == READING_KINDS.index("next")].T.tolist()
         named = {(row["a.id"], row["b.id"]) for row in _next_edges(graph)}
-        same(exported_edges(graph, corpus, ("contains", "next")), subgraph_edges(corpus, ("contains", "next")))
+        same_edges(exported_edges(graph, corpus, ("contains", "next")), subgraph_edges(corpus, ("contains", "next")))
     assert {(corpus.articles[a], corpus.articles[b]) for a, b in ends} == named
     assert len(ends) == 8
     back = edges.edges[:, edges.kinds == READING_KINDS.index("previous")].T.tolist()
@@ -158,5 +115,5 @@ def test_shuffled_edges_leave_every_node_as_many_of_each_kind_and_say_nothing_el
             np.testing.assert_array_equal(*counts)
     tree = {tuple(pair) for pair in edges.edges.T.tolist()}
     assert sum(tuple(pair) in tree for pair in other.edges.T.tolist()) < 0.7 * len(tree)
-    same(shuffled(edges, 3), other)
+    same_edges(shuffled(edges, 3), other)
     assert not np.array_equal(shuffled(edges, 4).edges, other.edges)
