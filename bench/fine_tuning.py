@@ -19,12 +19,13 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from bench.reporting import Figures
 from bench.timing import seconds_of
+from gnn.device import device_of_training, precision_of
 from gnn.fine_tuning.adaptation import AdaptationTask
 from gnn.fine_tuning.bi_encoder import BiEncoder, prepared
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
 from gnn.fine_tuning.body import Body
 from gnn.fine_tuning.embedding import embedded
-from gnn.fine_tuning.loop import Run, Task, device_of_training, precision_of, tune
+from gnn.fine_tuning.loop import Run, Task, tune
 from gnn.options import FineTuningOptions
 from gnn.reading.first_stage import Found
 from gnn.reading.learning import ReadingTask

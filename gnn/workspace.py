@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cypher.graph import CheckLock, Graph, Store
+from gnn.further_questions import to_train_on
 from gnn.recipe import Recipe
-from gnn.training.further_questions import to_train_on
 from gnn.versions.identity import RecipeSplit, model_ids
+from gnn.versions.serving import make_ready
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting, GraphBusy
 from schema.records import Question
@@ -85,6 +86,11 @@ class Workspace:
         """
         alone = recipe.model_copy(update={"compare": (), "splits": (split,)})
         return model_ids(alone, self.index.key, self.learnt_from(recipe))[RecipeSplit(recipe.name, split)]
+
+    def make_ready(self, id: str) -> int:
+        """Make a version fit to serve this law (`gnn.versions.serving.make_ready`); return how many embeddings were made."""
+        store, graph, corpus = self.store, self.graph, self.corpus
+        return make_ready(store, graph, corpus, self.text, id, threads=self.threads, progress=self.progress)
 
     @property
     def home(self) -> Path:

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from gnn.curriculum import Curriculum, Places
+from gnn.device import precision_of
 from gnn.distributed import Process
 from gnn.encoders.tuned import Pieces
 from gnn.fine_tuning.bi_encoder import BiEncoder
 from gnn.fine_tuning.embedding import embedded, pieces_of_articles
-from gnn.fine_tuning.loop import precision_of
 from gnn.fine_tuning.losses import negative_log_likelihood, similarities, triplet
 from gnn.recipe import Recipe
 from schema.errors import BadSetting

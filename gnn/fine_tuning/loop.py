@@ -7,7 +7,6 @@ training to go on as if it had never stopped. What an epoch draws by the model i
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -16,9 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from gnn.device import precision_of
 from gnn.distributed import Process, alone
 from gnn.fine_tuning.checkpoint import checkpoint_in, keep_checkpoint, write_curve
-from gnn.options import FineTuningOptions, TrainingOptions
+from gnn.options import FineTuningOptions
 from runtime.freed_memory import keep_freed_memory
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting
@@ -157,25 +157,6 @@ def groups_of_decay(parameters: Iterable[Tensor], options: FineTuningOptions) ->
         return [{"params": every, "weight_decay": options.weight_decay}]
     decaying, others = [one for one in every if one.ndim > 1], [one for one in every if one.ndim <= 1]
     return [{"params": decaying, "weight_decay": options.weight_decay}, {"params": others, "weight_decay": 0.0}]
-
-
-def device_of_training() -> torch.device:
-    """Return the GPU where there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def computes_in_bf16(device: torch.device) -> bool:
-    """Return whether a device has instructions for bf16; a processor without takes longer in it than in float32."""
-    if device.type == "cuda":
-        return torch.cuda.is_bf16_supported()
-    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # of torch 2.10 and later
-    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
-
-
-def precision_of(options: FineTuningOptions | TrainingOptions, device: torch.device) -> AbstractContextManager[Any]:
-    """Return bf16 where the recipe asks for it, or leaves it to the device, and this computes in it."""
-    wanted = options.precision == "bf16" or (options.precision == "auto" and computes_in_bf16(device))
-    return torch.autocast(device.type, torch.bfloat16) if wanted else nullcontext()
 
 
 def diverged(recipe: str, found: str, rate: float) -> BadSetting:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from gnn.curriculum import Places
+from gnn.device import device_of_training, precision_of
 from gnn.distributed import alone
 from gnn.encoders.features import PASSAGES, Tuned
 from gnn.encoders.kept_vectors import encoded, keep_encoded
@@ -26,7 +27,7 @@ from gnn.fine_tuning.embedding import embedded, pieces_of_articles
 from gnn.fine_tuning.export import export_bi_encoder, export_texts
 from gnn.fine_tuning.inlining import inlined
 from gnn.fine_tuning.kept_run import BODY, Kept, keep_run, kept_folder, place_of, run_of
-from gnn.fine_tuning.loop import Run, TunedEpoch, device_of_training, precision_of, trained_parameters, tune
+from gnn.fine_tuning.loop import Run, TunedEpoch, trained_parameters, tune
 from gnn.options import FineTuningOptions
 from gnn.recipe import TRANSFORMER_FORMAT, Recipe
 from gnn.synthetic.questions import synthetic_questions

@@ -12,10 +12,10 @@ from torch import Tensor
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
+from gnn.device import device_of_training
 from gnn.encoders.static import StaticEncoder
 from gnn.encoders.tuned import LETTERS, Pieces
 from gnn.fine_tuning.body import Body
-from gnn.fine_tuning.loop import device_of_training
 from gnn.options import ReadingOptions
 from gnn.reading.passages import ReadableLaw
 from search.arrays import Positions

@@ -12,7 +12,6 @@ from gnn.retraining.record import RunRecord
 from gnn.training.train import train_serving_version
 from gnn.versions.active import REPLACED, active_id, model_rows, register, served_model
 from gnn.versions.files import recipe_of
-from gnn.versions.serving import make_ready_in
 from gnn.versions.shared_folder import fetch_model, share_model
 from gnn.workspace import Workspace
 from search.questions import judged, of_split
@@ -76,7 +75,7 @@ def retrain(workspace: Workspace, recipe: Recipe, gate: Gate = Gate()) -> RunRep
     with record.failures():
         trained = train_serving_version(workspace, recipe)
         share_model(workspace.home, workspace.shelf, id)
-        make_ready_in(workspace, id)
+        workspace.make_ready(id)
         register(workspace.store, trained, None)
         verdict = _compared(workspace, recipe, gate, active, id)
         if verdict.passed:
@@ -101,7 +100,7 @@ def _compared(workspace: Workspace, recipe: Recipe, gate: Gate, active: str | No
     if active is None:
         return Verdict(True, "there was no active model", {})
     fetch_model(workspace.home, workspace.shelf, active)
-    make_ready_in(workspace, active)
+    workspace.make_ready(active)
     old, new = (
         Retriever(
             workspace.index,

@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
+from gnn.device import device_of_training
 from gnn.encoders.passages import passage
-from gnn.fine_tuning.loop import device_of_training
 from gnn.recipe import Recipe
 from gnn.synthetic.made import Made
 from schema.errors import BadSetting

@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 
 from gnn.asking import side_by_side
+from gnn.further_questions import topic_of
 from gnn.recipe import Recipe
-from gnn.training.further_questions import topic_of
 from gnn.training.lambdamart import Example
 from runtime.progress import Progress, silent
 from schema.records import Question

@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnn.curriculum import Curriculum, Places
+from gnn.device import precision_of
 from gnn.distributed import Process, alone
 from gnn.encoders.features import Features
 from gnn.encoders.joined import TowerWeights
-from gnn.fine_tuning.loop import precision_of
 from gnn.model.graph_layers import subgraph_data
 from gnn.model.neighbours import Neighbourhoods
 from gnn.model.subgraph import SubgraphEdges, attribute_width

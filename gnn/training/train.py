@@ -29,7 +29,6 @@ from gnn.training.terms import complete_terms
 from gnn.versions.active import active_id, model_rows, register
 from gnn.versions.files import Card, NewVersion, choice_of, write_model
 from gnn.versions.identity import RecipeSplit, model_ids
-from gnn.versions.serving import make_ready_in
 from gnn.versions.shared_folder import model_folder, share_model
 from gnn.workspace import Workspace
 from schema.errors import BadSetting
@@ -85,7 +84,7 @@ def train(workspace: Workspace, recipe: Recipe) -> TrainingReport:
     trained = [id for of, id in ids.items() if trainer.make(recipe.other(of.recipe), of.split, id)]
     scoped, termed = complete_scope(workspace, recipe, active), complete_terms(workspace, active)
     share_model(workspace.home, workspace.shelf, active)
-    make_ready_in(workspace, active)
+    workspace.make_ready(active)
     stored = {row["id"] for row in model_rows(workspace.graph)}
     if active_id(workspace.graph) != active or not stored.issuperset(ids.values()) or scoped or termed:
         workspace.check_lock()

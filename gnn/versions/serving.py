@@ -16,7 +16,6 @@ from gnn.model.wordings import embed_wordings, wordings_file
 from gnn.versions.active import active_id, flip, model_rows
 from gnn.versions.files import load_model, need_folder, read_card, trained_bound
 from gnn.versions.shared_folder import FOLDER, model_folder, remove_shared
-from gnn.workspace import Workspace
 from runtime.progress import Progress, silent
 from schema.errors import NotFound, NotReady
 from search.corpus.corpus import Corpus, CorpusText
@@ -107,12 +106,6 @@ def make_ready(
         bound = trained_bound(store.home, id, model.scale)
         with store.exclusive("vectors"):
             return _publish(graph.vectors, corpus, model, bound, advance)
-
-
-def make_ready_in(workspace: Workspace, id: str) -> int:
-    """Make a version fit to serve the law of a workspace (`make_ready`); return how many embeddings were made."""
-    corpus, threads, progress = workspace.corpus, workspace.threads, workspace.progress
-    return make_ready(workspace.store, workspace.graph, corpus, workspace.text, id, threads=threads, progress=progress)
 
 
 def _publish(vectors: VectorStore, corpus: Corpus, model: VectorModel, bound: float, advance: Advance) -> int:

@@ -8,8 +8,8 @@ import pytest
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from gnn.comparison.contenders import entry
 from gnn.comparison.tables import Plan, compare_recipes
+from gnn.further_questions import to_train_on, topic_of
 from gnn.recipe import load_recipe
-from gnn.training.further_questions import to_train_on, topic_of
 from gnn.versions.identity import model_ids
 from gnn.workspace import Workspace
 from schema.errors import BadSetting
