@@ -4,7 +4,7 @@ Some hundred test questions tell little of a gain of a point. Here each fifth of
 of towers and of a reranker that learnt from the other four; development questions choose the epoch of the towers alone.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -30,6 +30,7 @@ from search.ranking.reranker import Candidates, Reranker
 
 MEASURED = ("R@100", "R@200", "R@500", "MAP", "nDCG@10", "S@5")
 _PARTS = ("train", "test")
+_PerQuestion = Mapping[str, npt.NDArray[np.float64]]
 _Order = Callable[[Candidates], Positions]
 """Gives the places so far of candidates in their new order."""
 
@@ -41,6 +42,7 @@ class CrossFittedTable:
     Attributes:
         before: measures of the first stage, in percent, with 95 % intervals over questions.
         gains: of each recipe, what it adds, in points, with paired intervals.
+        between: of each recipe but the first, what it adds to each one before it.
     """
 
     questions: str
@@ -49,6 +51,7 @@ class CrossFittedTable:
     n: int
     before: dict[str, Measured]
     gains: dict[str, dict[str, Measured]]
+    between: dict[str, dict[str, dict[str, Measured]]]
 
     def as_json(self) -> dict[str, Any]:
         """Return the table as an object, figures rounded to two places."""
@@ -79,12 +82,25 @@ def cross_fitted_tables(workspace: Workspace, recipes: Sequence[Recipe], splits:
             chosen = [n for n, example in enumerate(examples) if example.asked == asked]
             if chosen:
                 before = measures_of([_ranks(examples[n].candidates.positions, examples[n].relevant) for n in chosen])
-                gains: dict[str, dict[str, Measured]] = {}
-                for name, ranks in after.items():
-                    own = measures_of([ranks[n] for n in chosen])
-                    gains[name] = with_intervals({measure: own[measure] - before[measure] for measure in MEASURED})
-                measured = with_intervals({measure: before[measure] for measure in MEASURED})
-                yield CrossFittedTable(first.questions, split, asked, len(chosen), measured, gains)
+                own = {name: measures_of([ranks[n] for n in chosen]) for name, ranks in after.items()}
+                yield CrossFittedTable(
+                    first.questions,
+                    split,
+                    asked,
+                    len(chosen),
+                    before=with_intervals({measure: before[measure] for measure in MEASURED}),
+                    gains={name: _gained(one, before) for name, one in own.items()},
+                    between={
+                        name: {other: _gained(one, own[other]) for other in list(own)[:place]}
+                        for place, (name, one) in enumerate(own.items())
+                        if place
+                    },
+                )
+
+
+def _gained(one: _PerQuestion, over: _PerQuestion) -> dict[str, Measured]:
+    """Return what one adds to another, in points, with paired intervals."""
+    return with_intervals({measure: one[measure] - over[measure] for measure in MEASURED})
 
 
 def _towers(recipe: Recipe) -> tuple[object, ...]:
@@ -122,11 +138,12 @@ def _ranks(ranked: Positions, relevant: npt.NDArray[np.intp]) -> Ranks:
 
 
 def figures(table: CrossFittedTable) -> Iterator[list[str]]:
-    """Yield the names of the columns, then the cells of each row: the first stage, then what each recipe adds."""
+    """Yield the names of the columns, then the cells of each row: the first stage, what each recipe adds to it, and to others."""
     yield ["recipe", *MEASURED]
     yield ["first stage", *(f"{table.before[name].mean:.1f}" for name in MEASURED)]
-    for recipe, gain in table.gains.items():
-        yield [recipe, *(f"{gain[n].mean:+.1f} [{gain[n].low:.1f}, {gain[n].high:.1f}]" for n in MEASURED)]
+    between = ((f"{name} over {other}", gain) for name, over in table.between.items() for other, gain in over.items())
+    for name, gain in (*table.gains.items(), *between):
+        yield [name, *(f"{gain[n].mean:+.1f} [{gain[n].low:.1f}, {gain[n].high:.1f}]" for n in MEASURED)]
 
 
 def cross_fitted_title(table: CrossFittedTable) -> str:
@@ -138,7 +155,10 @@ def cross_fitted_page(tables: Sequence[CrossFittedTable], about: Sequence[Recipe
     """Return the tables as a page of Markdown."""
     lines = written_by("What rerankers add, cross-fitted", command)
     lines += ["Each fifth of the questions is asked of towers and rerankers that learnt from the other four. The first stage in"]
-    lines += ["percent; what is added to it in points, with a paired 95 % bootstrap interval over questions.", ""]
+    lines += [
+        "percent; what is added to it, or to another recipe, in points, with a paired 95 % bootstrap interval over questions."
+    ]
+    lines += [""]
     for table in tables:
         names, *rows = figures(table)
         lines += [f"## {cross_fitted_title(table)}", "", *table_lines(names, rows), ""]

@@ -120,9 +120,13 @@ def test_what_rerankers_add_is_measured_on_questions_that_they_had_not_seen(
             for name, gain in gains.items():
                 assert gain.low <= gain.mean <= gain.high
                 assert -1e-9 <= table.before[name].mean + gain.mean <= 100 + 1e-9
+        assert list(table.between) == ["graph"]
+        for name, gain in table.between["graph"]["small"].items():
+            assert gain.mean == pytest.approx(table.gains["graph"][name].mean - table.gains["small"][name].mean, abs=1e-6)
     text = cross_fitted_page(tables, [trees, graph_reranker], "lexgraph compare small graph --cross-fitted")
     assert f"| `first stage` | {tables[0].before['R@100'].mean:.1f} |" in text
     assert text.count("| `graph` |") == len(tables)
+    assert text.count("| `graph over small` |") == len(tables)
 
 
 def test_questions_on_one_topic_are_in_one_part_where_the_split_keeps_topics_apart(
