@@ -64,12 +64,12 @@ def compare(  # noqa: PLR0913 (options)
     With --split cross-fitted, training and test questions: each fifth is asked of models that learnt from the others.
 
     With --cross-fitted, what the rerankers of recipes add: each fifth of the training and test questions is asked of models
-    that learnt from the others, one training each; nothing of it is kept but transformers that the questions have taught.
+    that learnt from the others; nothing of it is kept but transformers that the questions have taught.
     """
     check_options(context)
     trainings = Trainings(seeds, against, encoder, frozenset(name.strip() for name in once.split(",") if name.strip()))
     if cross_fitted:
-        compare_cross_fitted(Home.of(context), recipes, questions, only, out, as_json=json_)
+        compare_cross_fitted(Home.of(context), recipes, questions, only, seeds, out, as_json=json_)
     elif coliee is None:
         show_recipe_tables(compared(Home.of(context), recipes, questions, split, only, trainings), out, as_json=json_)
     else:
@@ -77,7 +77,7 @@ def compare(  # noqa: PLR0913 (options)
 
 
 _IDLE = {
-    "cross_fitted": ("coliee", "test", "split", "seeds", "once", "against", "encoder"),
+    "cross_fitted": ("coliee", "test", "split", "once", "against", "encoder"),
     "coliee": ("questions", "split", "only", "once", "against"),
 }
 """Options that do nothing beside another."""
@@ -183,13 +183,13 @@ def compare_on_coliee(
 
 
 def compare_cross_fitted(
-    home: Home, recipes: Sequence[str], questions: str, only: str, out: Path | None, *, as_json: bool
+    home: Home, recipes: Sequence[str], questions: str, only: str, seeds: int, out: Path | None, *, as_json: bool
 ) -> None:
     """Print what the rerankers of recipes add by cross-fitting, and write it where a file is named."""
     from cli.cross_fitted import cross_fitted, show_cross_fitted
 
     named = [home.recipe_on(questions, name) for name in dict.fromkeys(recipes)]
-    tables = cross_fitted(home, named, _splits(named, only))
+    tables = cross_fitted(home, named, _splits(named, only), seeds)
     show_cross_fitted(tables, as_json=as_json)
 
     from gnn.comparison.cross_fitted import cross_fitted_page

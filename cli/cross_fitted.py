@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from gnn.recipe import Recipe
 
 
-def cross_fitted(home: Home, recipes: "Sequence[Recipe]", splits: Sequence[str]) -> "list[CrossFittedTable]":
-    """Return what the rerankers of recipes add to the first stage that they share."""
+def cross_fitted(home: Home, recipes: "Sequence[Recipe]", splits: Sequence[str], seeds: int) -> "list[CrossFittedTable]":
+    """Return what the rerankers of recipes add to the first stage that they share, the mean over seeds."""
     from gnn.comparison.cross_fitted import cross_fitted_tables
     from gnn.distributed import leading
 
     with leading() as process, home.graph() as graph:
         workspace = replace(home.workspace(graph, recipes[0]), process=process)
-        return list(cross_fitted_tables(workspace, recipes, splits))
+        return list(cross_fitted_tables(workspace, recipes, splits, seeds))
 
 
 def show_cross_fitted(tables: "Sequence[CrossFittedTable]", *, as_json: bool = False) -> None:

@@ -31,6 +31,9 @@ from search.ranking.reranker import Candidates, Reranker
 MEASURED = ("R@100", "R@200", "R@500", "MAP", "nDCG@10", "S@5")
 _PARTS = ("train", "test")
 _PerQuestion = Mapping[str, npt.NDArray[np.float64]]
+_BeforeAndAfter = tuple[_PerQuestion, Mapping[str, _PerQuestion]]
+_Gains = dict[str, dict[str, Measured]]
+"""Of each recipe, what it adds to another ranking, in points, with 95 % intervals."""
 _Order = Callable[[Candidates], Positions]
 """Gives the places so far of candidates in their new order."""
 
@@ -40,6 +43,7 @@ class CrossFittedTable:
     """Rerankers over one first stage, on the questions of a split asked in one way.
 
     Attributes:
+        n: questions; seeds: trainings, over which each question's measure is the mean.
         before: measures of the first stage, in percent, with 95 % intervals over questions.
         gains: of each recipe, what it adds, in points, with paired intervals.
         between: of each recipe but the first, what it adds to each one before it.
@@ -49,17 +53,23 @@ class CrossFittedTable:
     split: str
     asked: str
     n: int
+    seeds: int
     before: dict[str, Measured]
-    gains: dict[str, dict[str, Measured]]
-    between: dict[str, dict[str, dict[str, Measured]]]
+    gains: _Gains
+    between: dict[str, _Gains]
 
     def as_json(self) -> dict[str, Any]:
         """Return the table as an object, figures rounded to two places."""
         return rounded(asdict(self))
 
 
-def cross_fitted_tables(workspace: Workspace, recipes: Sequence[Recipe], splits: Sequence[str]) -> Iterator[CrossFittedTable]:
+def cross_fitted_tables(
+    workspace: Workspace, recipes: Sequence[Recipe], splits: Sequence[str], seeds: int = 1
+) -> Iterator[CrossFittedTable]:
     """Yield one table for each split and each way of asking.
+
+    Args:
+        seeds: trainings of towers and rerankers; each question's measure is its mean over them.
 
     Raises:
         BadQuery: a recipe reranks nothing, learns to over another one, or the recipes rerank what different towers find.
@@ -72,35 +82,56 @@ def cross_fitted_tables(workspace: Workspace, recipes: Sequence[Recipe], splits:
             raise BadQuery(f"recipe {recipe.name} has no reranker of the first candidates; lambdamart has one")
         if _towers(recipe) != _towers(recipes[0]):
             raise BadQuery(f"{recipes[0].name} and {recipe.name} rerank what different towers find: compare them one by one")
-    trainer, first = Trainer(workspace), recipes[0]
+    trainer, source = Trainer(workspace), recipes[0].questions
     for split in splits:
-        check_questions(first, workspace.questions, (split,))
-        questions = [question for part in _PARTS for question in of_split(workspace.questions, split, part)]
-        examples = trainer.examples(first, split, weights_of(first), POOLING, questions, read_by(first))
-        after = {recipe.name: _reranked(examples, recipe, workspace) for recipe in recipes}
-        for asked in (WITH_DESCRIPTION, TITLE):
-            chosen = [n for n, example in enumerate(examples) if example.asked == asked]
-            if chosen:
-                before = measures_of([_ranks(examples[n].candidates.positions, examples[n].relevant) for n in chosen])
-                own = {name: measures_of([ranks[n] for n in chosen]) for name, ranks in after.items()}
-                yield CrossFittedTable(
-                    first.questions,
-                    split,
-                    asked,
-                    len(chosen),
-                    before=with_intervals({measure: before[measure] for measure in MEASURED}),
-                    gains={name: _gained(one, before) for name, one in own.items()},
-                    between={
-                        name: {other: _gained(one, own[other]) for other in list(own)[:place]}
-                        for place, (name, one) in enumerate(own.items())
-                        if place
-                    },
-                )
+        check_questions(recipes[0], workspace.questions, (split,))
+        each = [_measured(trainer, [recipe.seeded(n) for recipe in recipes], split) for n in range(seeds)]
+        for asked in each[0]:
+            before, after = _means([one[asked] for one in each])
+            yield CrossFittedTable(source, split, asked, len(before["MAP"]), seeds, _intervals(before), *_gains(before, after))
+
+
+def _measured(trainer: Trainer, recipes: Sequence[Recipe], split: str) -> dict[str, _BeforeAndAfter]:
+    """Return the measures of questions before and after reranking, by how they are asked, of one training of each recipe."""
+    workspace, first = trainer.workspace, recipes[0]
+    questions = [question for part in _PARTS for question in of_split(workspace.questions, split, part)]
+    examples = trainer.examples(first, split, weights_of(first), POOLING, questions, read_by(first))
+    after = {recipe.name: _reranked(examples, recipe, workspace) for recipe in recipes}
+    measured: dict[str, _BeforeAndAfter] = {}
+    for asked in (WITH_DESCRIPTION, TITLE):
+        chosen = [n for n, example in enumerate(examples) if example.asked == asked]
+        if chosen:
+            before = [_ranks(examples[n].candidates.positions, examples[n].relevant) for n in chosen]
+            own = {name: measures_of([ranks[n] for n in chosen]) for name, ranks in after.items()}
+            measured[asked] = measures_of(before), own
+    return measured
+
+
+def _means(seeds: Sequence[_BeforeAndAfter]) -> _BeforeAndAfter:
+    """Return each question's means over seeds, before and after reranking."""
+
+    def mean(each: Sequence[_PerQuestion]) -> _PerQuestion:
+        return {measure: np.mean([one[measure] for one in each], axis=0) for measure in MEASURED}
+
+    return mean([before for before, _ in seeds]), {name: mean([after[name] for _, after in seeds]) for name in seeds[0][1]}
+
+
+def _gains(before: _PerQuestion, after: Mapping[str, _PerQuestion]) -> tuple[_Gains, dict[str, _Gains]]:
+    """Return what each adds to the first stage, and each but the first one to those before it."""
+    names = list(after)
+    between = {
+        name: {other: _gained(after[name], after[other]) for other in names[:place]} for place, name in enumerate(names) if place
+    }
+    return {name: _gained(one, before) for name, one in after.items()}, between
+
+
+def _intervals(one: _PerQuestion) -> dict[str, Measured]:
+    return with_intervals({measure: one[measure] for measure in MEASURED})
 
 
 def _gained(one: _PerQuestion, over: _PerQuestion) -> dict[str, Measured]:
     """Return what one adds to another, in points, with paired intervals."""
-    return with_intervals({measure: one[measure] - over[measure] for measure in MEASURED})
+    return _intervals({measure: one[measure] - over[measure] for measure in MEASURED})
 
 
 def _towers(recipe: Recipe) -> tuple[object, ...]:
@@ -158,6 +189,8 @@ def cross_fitted_page(tables: Sequence[CrossFittedTable], about: Sequence[Recipe
     lines += [
         "percent; what is added to it, or to another recipe, in points, with a paired 95 % bootstrap interval over questions."
     ]
+    if tables[0].seeds > 1:
+        lines += [f"All are trained with {tables[0].seeds} seeds: each question's measure is its mean over these."]
     lines += [""]
     for table in tables:
         names, *rows = figures(table)

@@ -249,7 +249,6 @@ def test_the_verb_prints_and_writes_what_rerankers_add(own_home: Path, recipe: R
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--cross-fitted", "--seeds", 2], "--seeds does nothing with --cross-fitted"),
         (["--cross-fitted", "--coliee", "code"], "--coliee does nothing with --cross-fitted"),
         (["--coliee", "code", "--test", "R05", "--against", "above"], "--against does nothing with --coliee"),
         (["--test", "R05"], "name its folder with --coliee"),

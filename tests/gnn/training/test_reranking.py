@@ -98,6 +98,8 @@ def test_what_rerankers_add_is_measured_on_questions_that_they_had_not_seen(
     with open_graph(trained_home) as graph:
         workspace = Workspace(EmbeddedStore(trained_home), graph, index, questions)
         tables = list(cross_fitted_tables(workspace, [trees, graph_reranker], ("random",)))
+        (whole, _) = cross_fitted_tables(workspace, [trees], ("random",), seeds=2)
+        (other_seed, _) = cross_fitted_tables(workspace, [trees.seeded(1)], ("random",))
         with pytest.raises(BadQuery, match="has no reranker"):
             next(cross_fitted_tables(workspace, [small_recipe()], ("random",)))
         over = trees.model_copy(update={"rerank": trees.rerank.model_copy(update={"over": "static"})})
@@ -111,7 +113,7 @@ def test_what_rerankers_add_is_measured_on_questions_that_they_had_not_seen(
     assert [(one.split, one.asked) for one in tables] == [("random", WITH_DESCRIPTION), ("random", TITLE)]
     asked = [question for part in ("train", "test") for question in of_split(questions, "random", part)]
     folds = {query_text(q, way): fold_of(index.corpus, q, "random") for q in asked for way in (TITLE, WITH_DESCRIPTION)}
-    assert len(learnt_from) == len(set(folds.values()))
+    assert len(learnt_from) == 4 * len(set(folds.values())), "one training, two, and another seed"
     for fold, taught in zip(sorted(set(folds.values())), learnt_from, strict=True):
         assert taught == {query for query, of in folds.items() if of != fold}, "what was asked taught nothing"
     for table in tables:
@@ -123,6 +125,9 @@ def test_what_rerankers_add_is_measured_on_questions_that_they_had_not_seen(
         assert list(table.between) == ["graph"]
         for name, gain in table.between["graph"]["small"].items():
             assert gain.mean == pytest.approx(table.gains["graph"][name].mean - table.gains["small"][name].mean, abs=1e-6)
+    assert (tables[0].seeds, whole.seeds, whole.n) == (1, 2, tables[0].n)
+    of_each = [(one.before["MAP"].mean, one.gains["small"]["MAP"].mean) for one in (tables[0], other_seed)]
+    assert (whole.before["MAP"].mean, whole.gains["small"]["MAP"].mean) == pytest.approx(np.mean(of_each, axis=0).tolist())
     text = cross_fitted_page(tables, [trees, graph_reranker], "lexgraph compare small graph --cross-fitted")
     assert f"| `first stage` | {tables[0].before['R@100'].mean:.1f} |" in text
     assert text.count("| `graph` |") == len(tables)
