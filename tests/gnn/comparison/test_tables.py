@@ -237,10 +237,11 @@ def test_the_verb_prints_and_writes_what_rerankers_add(own_home: Path, recipe: R
     trees = recipe.folder / "trees.toml"
     trees.write_text('base = "small"\n[rerank]\nrounds = 4\nleast_in_leaf = 1\nnegatives = 5\n', "utf-8")
     run, file = Lexgraph.over(own_home), tmp_path / "page.md"
-    shown = json.loads(run.do("compare", trees, "--cross-fitted", "--only", "random", "--json", "--out", file))
+    shown = json.loads(run.do("compare", trees, "--cross-fitted", "--only", "random", "--seeds", 2, "--json", "--out", file))
     assert [table["asked"] for table in shown] == [WITH_DESCRIPTION, TITLE]
     assert set(shown[0]["gains"]) == {str(load_recipe(str(trees)).name)}
     assert f"| `first stage` | {shown[0]['before']['R@100']['mean']:.1f} |" in file.read_text("utf-8")
+    assert (shown[0]["seeds"], "trained with 2 seeds" in file.read_text("utf-8")) == (2, True)
     ended = run("compare", recipe.folder / "small.toml", "--cross-fitted")
     assert "small has no reranker of the first candidates; lambdamart has one" in ended.err
     assert ended.code == BadQuery.exit_code
