@@ -24,7 +24,7 @@ def table_lines(text: str) -> Iterator[list[str]]:
 def rows_of(page: str, split: str) -> dict[str, dict[str, str]]:
     """The rows of a page of results, asked by title and description, by recipe, then by column."""
     text = (ROOT / "bench" / "results" / page).read_text(encoding="utf-8")
-    title = rf"^## service-public: \d+ (?:test|cross-fitted) questions, {split} split, title \+ description\n"
+    title = rf"^## service-public: \d+ (?:test|cross-fitted|training and test) questions, {split} split, title \+ description\n"
     found = re.search(rf"{title}(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
     if found is None:
         return {}
@@ -80,6 +80,19 @@ def test_what_a_structure_gains_over_a_shuffled_one_is_that_of_the_page(structur
     pages = [rows_of("graph-cross-fitted.md", split)[STRUCTURES[structure]] for split in SPLITS]
     gains = [page[f"{measure} over the row above"] for page in pages for measure in ("R@100", "MAP")]
     assert row[1:5] == [re.sub(r"[+-]0\.0", "0.0", gain) for gain in gains]
+
+
+def test_what_attention_over_the_candidates_gains_is_that_of_the_page() -> None:
+    graph = (ROOT / "docs" / "graph.md").read_text(encoding="utf-8")
+    row = next(row for row in table_lines(graph) if row[0].startswith("attention over the candidates"))
+    pages = [rows_of("cross-fitted.md", split) for split in SPLITS]
+    gains = [
+        page[f"graph-reranker over graph-reranker-{other}"][measure]
+        for other in ("shuffled", "none")
+        for page in pages
+        for measure in ("R@100", "MAP")
+    ]
+    assert row[1:] == [re.sub(r"[+-]0\.0", "0.0", gain) for gain in gains]
 
 
 def test_no_table_went_unread() -> None:
