@@ -63,13 +63,16 @@ class ArticleNumbers:
         return [position for _, position in sorted(found)][:LONGEST_RANGE]
 
     def nearest(self, number: str, acts: Iterable[int] | None = None, most: int = 3) -> list[int]:
-        """Return the positions of the articles whose numbers are nearest to one, nearest first."""
+        """Return the positions of the articles whose numbers are nearest to one, nearest first.
+
+        A number without a letter may have been meant with any, as where it is looked for.
+        """
         within = None if acts is None else set(acts)
         digits, letter = _digits(number), _letter(number)
         ranked = sorted(
             (other and _digits(held) != digits, _distance(digits, _digits(held)), other, positions[0], held)
             for held, positions in self._held.items()
-            for other in (_letter(held) != letter,)
+            for other in (bool(letter) and _letter(held) != letter,)
             if held[:1].isdigit() or _LETTER.match(held)
         )
         found: list[int] = []

@@ -59,6 +59,7 @@ LOOKUPS: dict[str, tuple[str, ...]] = {
 }
 WRONG: dict[str, tuple[str, str]] = {
     "L9999-1": ("No article L9999-1; nearest: L1225-4 (Code du travail), ", "CT L1225-4"),
+    "article 1152-9": ("No article 1152-9; nearest: L1152-4 (Code du travail), ", "CT L1152-4"),
     "L1152-9 du code du travail": ("No article L1152-9 in Code du travail; nearest: L1152-4, L1152-3, L1152-2", "CT L1152-4"),
     "article L. 521-1 du code rural": ("No article L521-1 in Code rural et de la pêche maritime; nearest: L411-", "CRPM L411-1"),
     "R1152-1 C. trav.": ("No article R1152-1 in Code du travail; nearest: L1152-1, ", "CT L1152-1"),
