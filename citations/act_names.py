@@ -82,6 +82,8 @@ _CODE = re.compile(
 )
 _MONTH_NAMES = "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre"
 _MONTHS: dict[str, int] = {name: month for month, name in enumerate(_MONTH_NAMES.split(), start=1)}
+_ACCENTS = "décret arrêté règlement ministériel février août décembre"
+_ACCENTED: dict[str, str] = {fold(word): word for word in _ACCENTS.split()}
 _DAY = (
     r"(?P<day>(?!0+\s)[0-3]?\d)(?:\s?er)?\s(?P<month>janvier|f[ée]vrier|mars|avril|mai|juin|juillet|ao[ûu]t|septembre|octobre|novembre"
     r"|d[ée]cembre)\s(?P<year>[12]\d{3})\b"
@@ -215,6 +217,28 @@ def back_noun(words: str) -> str:
     """
     noun = re.split(r"[\s-]", fold(words.lower()).strip(" ."), maxsplit=1)[0].rstrip("s")
     return {"l": "loi", "regulation": "reglement", "law": "loi", "framework": "decision"}.get(noun, noun)
+
+
+def said_name(name: str) -> str:
+    """Return the name of an act as a sentence has it: less its jurisdiction and the words of its title; of a code, its title.
+
+    >>> said_name("fr:loi:1965-07-10"), said_name("fr:decret:2016-1908"), said_name("fr:code:code civil")
+    ('loi du 10 juillet 1965', 'décret n° 2016-1908', 'code civil')
+    """
+    kind, _, which = name.partition(":")[2].partition(":")
+    noun = _accented(kind)
+    if noun == "code":
+        return next((title for title in CODE_TITLES if fold(title) == which), which)
+    date = re.match(r"(\d{4})-(\d\d)-(\d\d)(?!\d)", which)
+    if date:
+        day = "1er" if date[3] == "01" else str(int(date[3]))
+        return f"{noun} du {day} {_accented(_MONTH_NAMES.split()[int(date[2]) - 1])} {date[1]}"
+    return f"{noun} n° {which}" if which else noun
+
+
+def _accented(words: str) -> str:
+    """Return words of a name with their accents, a blank between them."""
+    return " ".join(_ACCENTED.get(word, word) for word in words.split("-"))
 
 
 def code_name(words: str, jurisdiction: str) -> str:

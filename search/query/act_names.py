@@ -12,7 +12,7 @@ from functools import cached_property
 
 from rapidfuzz import fuzz, process
 
-from citations.act_names import CODE_TITLES, ActName, act_names_at, code_name
+from citations.act_names import CODE_TITLES, ActName, act_names_at, code_name, said_name
 from citations.resolve import LawIndex
 from schema.errors import BadQuery, NotFound
 from schema.identifiers import fold
@@ -148,8 +148,9 @@ class ActNames:
     def title(self, name: str) -> str:
         """Return what an act is called in a message, by its identifier or its name in citations."""
         act = self._acts.get(name)
-        words = name.rpartition(":")[2] if name.startswith("fr:code:") else name.removeprefix("eu/")
-        return act.title if act is not None else next((t for t in CODE_TITLES if fold(t) == words), words)
+        if act is not None:
+            return act.title
+        return name.removeprefix("eu/") if name.startswith("eu/") else said_name(name)
 
     def candidates(self, name: str) -> list[str]:
         """Return the acts of this law that a name may mean, those that it names in full before those it only begins."""

@@ -99,7 +99,13 @@ def test_an_article_that_does_not_exist_is_said_to_be_missing_with_the_nearest(u
 
 
 def test_an_act_that_this_law_lacks_is_told_and_its_number_is_not_looked_up_in_others(understanding: Understanding) -> None:
-    for query, title in (("article L411-1 du code civil", "Code civil"), ("L411-1 C. conso.", "Code de la consommation")):
+    for query, title in (
+        ("article L411-1 du code civil", "Code civil"),
+        ("L411-1 C. conso.", "Code de la consommation"),
+        ("loi du 10 juillet 1965 article 5", "Loi du 10 juillet 1965"),
+        ("article 6 de l'arrêté du 1er février 2019", "Arrêté du 1er février 2019"),
+        ("article 2 du décret 2016-1908", "Décret n° 2016-1908"),
+    ):
         understood = understanding.understand(query)
         assert [missing.said for missing in understood.missing] == [f"{title} is not in this law."]
         assert understood.named == ()
