@@ -24,6 +24,7 @@ from gnn.fine_tuning.masking import Masked, MaskedWords, masked
 from gnn.options import FineTuningOptions
 from gnn.recipe import TRANSFORMER_FORMAT, Recipe
 from gnn.workspace import Workspace
+from runtime.progress import Progress, silent
 from schema.errors import BadSetting
 
 _WINDOWS = 8
@@ -63,7 +64,7 @@ class AdaptationTask:
         """Number of texts of a round."""
         return self.options.batch * -(-self.options.steps // self.options.rounds)
 
-    def begin(self, epoch: int, process: Process) -> None:
+    def begin(self, epoch: int, process: Process, progress: Progress = silent) -> None:
         """Draw the articles of a round, each as often as any other, and once at most where there are as many."""
         self._epoch = epoch
         order = np.random.default_rng((self.options.seed, epoch)).permutation(self._learnt)

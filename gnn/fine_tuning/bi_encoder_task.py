@@ -21,6 +21,7 @@ from gnn.fine_tuning.bi_encoder import BiEncoder
 from gnn.fine_tuning.embedding import embedded, pieces_of_articles
 from gnn.fine_tuning.losses import negative_log_likelihood, similarities, triplet
 from gnn.recipe import Recipe
+from runtime.progress import Progress, silent
 from schema.errors import BadSetting
 from schema.records import Question
 from search.arrays import Positions
@@ -103,22 +104,23 @@ class BiEncoderTask:
         """Number of pairs of an epoch."""
         return len(self._drawn)
 
-    def begin(self, epoch: int, process: Process) -> None:
+    def begin(self, epoch: int, process: Process, progress: Progress = silent) -> None:
         """Draw the pairs of an epoch, and which questions are asked by title alone."""
         if self._curriculum is not None and epoch != self._epoch:
-            self._refresh(self._curriculum, epoch, process)
+            self._refresh(self._curriculum, epoch, process, progress)
         self._epoch, self._drawn = epoch, self.pairs.drawn(self.recipe, epoch, self._curriculum)
         draw = np.random.default_rng((self.recipe.fine_tuning.seed, epoch))
         self._short = draw.random(len(self._drawn)) < self.recipe.bi_encoder.title_share
 
     @torch.inference_mode()
-    def _refresh(self, curriculum: Curriculum, epoch: int, process: Process) -> None:
+    def _refresh(self, curriculum: Curriculum, epoch: int, process: Process, progress: Progress) -> None:
         """Order the negatives of each question by the bi-encoder as it is; processes share the articles."""
         texts = self.pairs.texts
         own = texts[process.share(len(texts))]
         curriculum.random = np.random.default_rng((self.recipe.fine_tuning.seed, epoch))
         with precision_of(self.recipe.fine_tuning, self.model.device):
-            rows = embedded(self.model, pieces_of_articles(self.model, own or texts[:1]))[: len(own)]
+            with progress(f"articles, before epoch {epoch + 1}", len(own)) as advance:
+                rows = embedded(self.model, pieces_of_articles(self.model, own or texts[:1]), advance)[: len(own)]
             queries, articles = self._embedded_queries(self._queries), process.gathered(rows, len(texts))
         kind = self.recipe.bi_encoder.similarity
         if process.leads:

@@ -40,8 +40,12 @@ class Task(Protocol):
         """Number of examples of an epoch."""
         ...
 
-    def begin(self, epoch: int, process: Process) -> None:
-        """Draw what an epoch needs: from its number alone, unless the task is one that is `Remembering`."""
+    def begin(self, epoch: int, process: Process, progress: Progress = silent) -> None:
+        """Draw what an epoch needs: from its number alone, unless the task is one that is `Remembering`.
+
+        Args:
+            progress: shows what takes long of it.
+        """
         ...
 
     def loss(self, examples: Sequence[int], process: Process) -> Tensor:
@@ -198,7 +202,7 @@ class _Tuning:
             while state.step < total and not self._is_over():
                 epoch, first = divmod(state.step, self.steps)
                 self.task.model.eval()
-                self.task.begin(epoch, self.process)
+                self.task.begin(epoch, self.process, self.run.progress)
                 for chosen in self._order(epoch)[first:]:
                     state.losses.append(self._step(chosen))
                     state.step += 1

@@ -13,6 +13,7 @@ from gnn.fine_tuning.loop import Run, tune
 from gnn.reading.first_stage import Found, answerable, standard
 from gnn.reading.reader import Reader, ReadingReranker, chosen_share, ranks_among
 from gnn.recipe import Recipe
+from runtime.progress import Progress, silent
 from schema.errors import BadSetting
 from search.evaluation import average_precision, ndcg
 
@@ -72,7 +73,7 @@ class ReadingTask:
         """Number of examples of an epoch."""
         return len(self.found) * self.options.draws
 
-    def begin(self, epoch: int, process: Process) -> None:
+    def begin(self, epoch: int, process: Process, progress: Progress = silent) -> None:
         """Draw the relevant articles of an epoch, and the others beside them."""
         draw = np.random.default_rng((self.seed, epoch))
         self.drawn = [one for found in self.found for one in drawn_from(found, self.options.draws, self.options.negatives, draw)]

@@ -16,6 +16,7 @@ from gnn.fine_tuning.article_encoder import ArticleEncoder
 from gnn.fine_tuning.checkpoint import CHECKPOINT, CURVE
 from gnn.fine_tuning.loop import Run, groups_of_decay, trained_parameters, tune
 from gnn.options import BiEncoderOptions, FineTuningOptions
+from runtime.progress import Progress, silent
 from schema.errors import BadSetting
 
 
@@ -38,7 +39,7 @@ class Lines:
     def examples(self) -> int:
         return len(self.x)
 
-    def begin(self, epoch: int, process: Process) -> None:
+    def begin(self, epoch: int, process: Process, progress: Progress = silent) -> None:
         self.noise = torch.randn(len(self.x), 1, generator=torch.Generator().manual_seed(epoch))
 
     def loss(self, examples: Sequence[int], process: Process) -> Tensor:

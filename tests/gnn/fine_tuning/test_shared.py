@@ -1,6 +1,7 @@
 """A transformer that two processes train: the parameters of one, whatever a batch learns from itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from gnn.fine_tuning.checkpoint import CHECKPOINT
 from gnn.fine_tuning.loop import Run, Task, tune
 from gnn.options import AdaptationOptions, CurriculumOptions
 from gnn.recipe import Recipe
+from runtime.progress import Advance
 from schema.records import Question
 from tests.gnn.fine_tuning.small_body import bi_encoder_recipe, write_small_body
 
@@ -197,7 +199,19 @@ def test_negatives_of_a_curriculum_go_by_the_bi_encoder_as_it_is(tmp_path: Path)
     views = {"drawn": 2, "pool": 5, "views": ["semantic"]}
     semantic = task.recipe.model_copy(update={"curriculum": CurriculumOptions.model_validate(views)})
     task = BiEncoderTask(task.model, task.pairs, semantic)
-    task.begin(0, CPU)
+    told: dict[str, int] = {}
+
+    @contextmanager
+    def progress(label: str, total: int) -> Iterator[Advance]:
+        told[label] = 0
+
+        def advance(done: int) -> None:
+            told[label] += done
+
+        yield advance
+
+    task.begin(0, CPU, progress)
+    assert told == {"articles, before epoch 1": 6}
     with torch.no_grad():
         articles = task.model.articles([task._article(n) for n in range(6)])
         scores = task.model.queries(task._queries) @ articles.T
