@@ -166,7 +166,8 @@ def tuned_encoder(
     if run is None:
         if not training or not development:
             raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
-        run = _train(workspace, wanted, texts, (training, [] if recipe.bi_encoder.refit else development))
+        asked = training, [] if recipe.bi_encoder.refit else development
+        run = _train(workspace, wanted, texts, asked, passages if recipe.bi_encoder.inlined else ())
     encoder = TunedEncoder(folder, workspace.threads)
     if recipe.bi_encoder.pooling == "mean" and not encoder.reads_parts and (folder / BODY).is_dir():
         encoder = _exported_anew(folder, workspace.threads)
@@ -197,16 +198,26 @@ def _key(workspace: Workspace, recipe: Recipe, questions: Sequence[Question]) ->
     parts += [recipe.adaptation.as_named()] if recipe.adaptation.steps else []
     parts += [recipe.synthetic.as_named()] if recipe.synthetic.per_article else []
     parts += [recipe.curriculum.as_named()] if recipe.curriculum.drawn else []
+    parts += ["the words of whole articles"] if recipe.bi_encoder.inlined else []  # before, those of what was left of them
     made_from = [TRANSFORMER_FORMAT, workspace.index.key, asked, parts]
     return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:12]
 
 
 def _train(
-    workspace: Workspace, wanted: _Wanted, texts: Sequence[str], questions: tuple[Sequence[Question], Sequence[Question]]
+    workspace: Workspace,
+    wanted: _Wanted,
+    texts: Sequence[str],
+    questions: tuple[Sequence[Question], Sequence[Question]],
+    uncut: Sequence[str],
 ) -> Kept:
+    """Train the bi-encoder that is wanted on questions to learn from and to choose by.
+
+    Args:
+        uncut: texts whose words it is to know too, as a question may have those of an article that are cut off.
+    """
     recipe = wanted.recipe
     synthetic = _synthetic(workspace, recipe)
-    read = [*texts, *(query_text(question) for part in (*questions, synthetic) for question in part)]
+    read = [*texts, *uncut, *(query_text(question) for part in (*questions, synthetic) for question in part)]
     model = _begun(workspace, recipe, read)
     begun = {name: value.detach().clone() for name, value in trained_parameters(model).items()}
     seconds, curve = 0.0, list[TunedEpoch]()
