@@ -1,5 +1,6 @@
 """Bi-encoders of a law and its questions: trained once, kept, gone on with, built upon, served; and what cannot be trained."""
 
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from gnn.encoders.tuned import TunedEncoder
 from gnn.fine_tuning import bi_encoder_task, tuned
 from gnn.fine_tuning.bi_encoder import BiEncoder, TextEncoder
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
-from gnn.fine_tuning.body import load_body
+from gnn.fine_tuning.body import Body, load_body
 from gnn.fine_tuning.checkpoint import CHECKPOINT, CURVE
 from gnn.fine_tuning.kept_run import BODY, RUNS
 from gnn.fine_tuning.loop import Run, tune
@@ -312,6 +313,25 @@ def test_an_encoder_over_inlined_citations_is_trained_and_then_its_head_with_the
         assert found.ways["alone"]("Qui contrôle le moulin ?").shape == (len(workspace.corpus.articles),)
     assert any(label.startswith("inlining") and "close a circle" in label for label in said)
     assert {"fine-tuning small-dsr", "training above"} <= set(said)
+
+
+def test_an_encoder_over_inlined_citations_knows_the_words_that_it_cuts_off_articles(
+    own_home: Path, small_body: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known: list[str] = []
+
+    def load(name: str, texts: Sequence[str] = (), **options: Any) -> Body:
+        known.extend(texts)
+        return load_body(name, texts, **options)
+
+    monkeypatch.setattr(tuned, "load_body", load)
+    recipe = bi_encoder_recipe(small_body, inlined=True, passage_tokens=8, passages=1)
+    with open_graph(own_home) as graph:
+        workspace = working_on(own_home, graph)
+        texts = [*texts_of(workspace)[:-1], "article " + "four " * 80 + "pétrin"]
+        read = tuned_encoder(workspace, recipe, "random", texts).texts
+    assert "pétrin" not in " ".join(read)
+    assert any(text.endswith("pétrin") for text in known)
 
 
 def test_a_bi_encoder_alone_gives_no_model_that_serves(own_home: Path, small_body: Path) -> None:
