@@ -29,6 +29,7 @@ from gnn.synthetic.questions import SyntheticQuestion, synthetic_questions
 from gnn.training.expanded_bm25 import expanded_lexical
 from gnn.training.train import Trainer
 from gnn.workspace import Workspace
+from runtime.progress import Progress
 from schema.errors import BadSetting
 from schema.filter import Filter
 from search.corpus.corpus import Corpus, CorpusText
@@ -253,9 +254,9 @@ def test_a_bi_encoder_meets_mixed_synthetic_questions_in_every_epoch(
     recipe = Recipe.model_validate({**plain.model_dump(), "synthetic": {"per_article": 2, "mixed": True}})
     met, loss, begin = list[list[str]](), BiEncoderTask.loss, BiEncoderTask.begin
 
-    def begun(self: BiEncoderTask, epoch: int, process: Process) -> None:
+    def begun(self: BiEncoderTask, epoch: int, process: Process, progress: Progress) -> None:
         met.append([])
-        begin(self, epoch, process)
+        begin(self, epoch, process, progress)
 
     def watched(self: BiEncoderTask, examples: Sequence[int], process: Process) -> torch.Tensor:
         met[-1] += [self.pairs.training[self._drawn[i].question].id for i in examples]  # pyright: ignore[reportPrivateUsage]
