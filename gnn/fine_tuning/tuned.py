@@ -167,7 +167,7 @@ def tuned_encoder(
         if not training or not development:
             raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
         asked = training, [] if recipe.bi_encoder.refit else development
-        run = _train(workspace, wanted, texts, asked, passages if recipe.bi_encoder.inlined else ())
+        run = _train(workspace, wanted, texts, asked, passages)
     encoder = TunedEncoder(folder, workspace.threads)
     if recipe.bi_encoder.pooling == "mean" and not encoder.reads_parts and (folder / BODY).is_dir():
         encoder = _exported_anew(folder, workspace.threads)
@@ -208,16 +208,17 @@ def _train(
     wanted: _Wanted,
     texts: Sequence[str],
     questions: tuple[Sequence[Question], Sequence[Question]],
-    uncut: Sequence[str],
+    passages: Sequence[str],
 ) -> Kept:
     """Train the bi-encoder that is wanted on questions to learn from and to choose by.
 
     Args:
-        uncut: texts whose words it is to know too, as a question may have those of an article that are cut off.
+        texts: what it reads of articles.
+        passages: whole articles, whose words it is to know: a question may have those that are cut off.
     """
     recipe = wanted.recipe
     synthetic = _synthetic(workspace, recipe)
-    read = [*texts, *uncut, *(query_text(question) for part in (*questions, synthetic) for question in part)]
+    read = [*passages, *(query_text(question) for part in (*questions, synthetic) for question in part)]
     model = _begun(workspace, recipe, read)
     begun = {name: value.detach().clone() for name, value in trained_parameters(model).items()}
     seconds, curve = 0.0, list[TunedEpoch]()
