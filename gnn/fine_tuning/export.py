@@ -1,14 +1,17 @@
 """Export a bi-encoder for serving: ONNX graphs for texts, their weights in 8 bits, and one for the passages of an article."""
 
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from gnn.encoders.onnx import EMBEDDING, MODEL_FILE, STATES, TOKENIZER_FILE
-from gnn.encoders.onnx_export import export_graph, export_text_graph
+from gnn.encoders.onnx_export import export_graph, export_text_graph, spread
 from gnn.encoders.tuned import ARTICLE_FILE, PASSAGE_FILE, write_marks
 from gnn.fine_tuning.bi_encoder import BiEncoder, TextEncoder
+from gnn.fine_tuning.embedding import pieces_of_articles
 
 
 class _WithStates(nn.Module):
@@ -32,20 +35,26 @@ class _Passages(nn.Module):
         return self.article(passages, mask)
 
 
-def export_texts(text: TextEncoder, file: Path) -> None:
-    """Write the encoder of texts as an ONNX file; where a text is the mean of its word pieces, it gives their states too."""
-    if text.pooling == "mean":
-        export_text_graph(_WithStates(text).eval(), file, outputs=(EMBEDDING, STATES))
-    else:
-        export_text_graph(text.eval(), file)
+def export_bi_encoder(model: BiEncoder, folder: Path, queries: Sequence[str], articles: Sequence[str]) -> None:
+    """Write a bi-encoder into a folder that is there, for `gnn.encoders.tuned.TunedEncoder` to open.
 
+    Where a text is the mean of its word pieces, the graph of queries gives their states too.
 
-def export_bi_encoder(model: BiEncoder, folder: Path) -> None:
-    """Write a bi-encoder into a folder that is there, for `gnn.encoders.tuned.TunedEncoder` to open."""
+    Args:
+        queries, articles: texts that it will read, some of which are its examples.
+    """
     model = model.cpu().eval()
-    export_texts(model.text, folder / MODEL_FILE)
-    if model.passage is not model.text:
-        export_text_graph(model.passage, folder / PASSAGE_FILE)
+    limit = model.marks.query_tokens
+    asked = [model.marks.query_pieces(pieces) for pieces in model.body.pieces(spread(queries), "", limit)]
+    passages = [*chain.from_iterable(pieces_of_articles(model, spread(articles)))]
+    shared = model.passage is model.text
+    examples = [*asked, *passages] if shared else asked
+    if model.text.pooling == "mean":
+        export_text_graph(_WithStates(model.text).eval(), folder / MODEL_FILE, examples, (EMBEDDING, STATES))
+    else:
+        export_text_graph(model.text, folder / MODEL_FILE, examples)
+    if not shared:
+        export_text_graph(model.passage, folder / PASSAGE_FILE, passages)
     if model.options.passages > 1 or model.options.passage_layers:
         example = torch.randn(2, min(2, model.options.passages), model.body.hidden)
         mask = torch.ones(example.shape[:2], dtype=torch.long)

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,23 +15,21 @@ from gnn.device import device_of_training, precision_of
 from gnn.distributed import alone
 from gnn.encoders.features import PASSAGES, Tuned
 from gnn.encoders.kept_vectors import encoded, keep_encoded
-from gnn.encoders.onnx import MODEL_FILE
 from gnn.encoders.passages import passage
 from gnn.encoders.tuned import LETTERS, ReadVectors, TunedEncoder
 from gnn.fine_tuning.adaptation import adapted_body
-from gnn.fine_tuning.bi_encoder import BiEncoder, TextEncoder, prepared
+from gnn.fine_tuning.bi_encoder import BiEncoder, prepared
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
 from gnn.fine_tuning.body import begin_from, load_body
 from gnn.fine_tuning.embedding import embedded, pieces_of_articles
-from gnn.fine_tuning.export import export_bi_encoder, export_texts
+from gnn.fine_tuning.export import export_bi_encoder
 from gnn.fine_tuning.inlining import inlined
 from gnn.fine_tuning.kept_run import BODY, Kept, keep_run, kept_folder, place_of, run_of
 from gnn.fine_tuning.loop import Run, TunedEpoch, trained_parameters, tune
-from gnn.options import FineTuningOptions
+from gnn.options import GRAPH_FORMAT, FineTuningOptions
 from gnn.recipe import TRANSFORMER_FORMAT, Recipe
 from gnn.synthetic.questions import synthetic_questions
 from gnn.workspace import Workspace
-from runtime.atomic_folder import part_folder
 from schema.errors import BadSetting
 from schema.filter import Filter
 from schema.records import Question
@@ -168,18 +165,7 @@ def tuned_encoder(
             raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
         asked = training, [] if recipe.bi_encoder.refit else development
         run = _train(workspace, wanted, texts, asked, passages)
-    encoder = TunedEncoder(folder, workspace.threads)
-    if recipe.bi_encoder.pooling == "mean" and not encoder.reads_parts and (folder / BODY).is_dir():
-        encoder = _exported_anew(folder, workspace.threads)
-    return Tuned(encoder, texts, folder, run.seconds, run.parameters)
-
-
-def _exported_anew(folder: Path, threads: int) -> TunedEncoder:
-    """Return a bi-encoder of before, whose graph gave no states, with one that does; what it has embedded stays as it is."""
-    with part_folder(folder) as part:
-        export_texts(TextEncoder(load_body(str(folder / BODY)).model, "mean"), part / MODEL_FILE)
-        os.replace(part / MODEL_FILE, folder / MODEL_FILE)
-    return TunedEncoder(folder, threads)
+    return Tuned(TunedEncoder(folder, workspace.threads), texts, folder, run.seconds, run.parameters)
 
 
 def _with_citations(workspace: Workspace, recipe: Recipe, passages: Sequence[str]) -> Sequence[str]:
@@ -199,7 +185,7 @@ def _key(workspace: Workspace, recipe: Recipe, questions: Sequence[Question]) ->
     parts += [recipe.synthetic.as_named()] if recipe.synthetic.per_article else []
     parts += [recipe.curriculum.as_named()] if recipe.curriculum.drawn else []
     parts += ["the words of whole articles"] if recipe.bi_encoder.inlined else []  # before, those of what was left of them
-    made_from = [TRANSFORMER_FORMAT, workspace.index.key, asked, parts]
+    made_from = [TRANSFORMER_FORMAT, GRAPH_FORMAT, workspace.index.key, asked, parts]
     return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:12]
 
 
@@ -234,7 +220,7 @@ def _train(
         if embeds_itself(device_of_training()):
             own = [texts[int(position)] for position in wanted.reads]
             keep_encoded(own, _embedded_on(workspace, model, own, recipe.fine_tuning), part / PASSAGES)
-        export_bi_encoder(model, part)
+        export_bi_encoder(model, part, [query_text(question) for question in (*questions[0], *synthetic)], texts)
         if not wanted.part:
             model.body.save(part / BODY)
         return sum(parameter.numel() for parameter in model.parameters())

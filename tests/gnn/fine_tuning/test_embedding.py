@@ -39,7 +39,7 @@ def test_articles_come_in_their_order_and_as_the_exported_graph_gives_them(model
     assert sum(done) == len(_TEXTS)
     one_by_one = [embedded(model, pieces_of_articles(model, [text])).numpy()[0] for text in _TEXTS]
     np.testing.assert_allclose(vectors, one_by_one, atol=1e-6)
-    export_bi_encoder(model, tmp_path)
+    export_bi_encoder(model, tmp_path, _TEXTS, _TEXTS)
     exported = TunedEncoder(tmp_path, threads=1).encode_raw(_TEXTS, "passage")
     assert (vectors * exported).sum(1).min() > 0.97  # its weights have 8 bits, its states 8 dimensions
 

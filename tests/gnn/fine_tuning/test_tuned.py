@@ -15,16 +15,14 @@ from cypher.graph import Graph
 from gnn.comparison.contenders import contender
 from gnn.distributed import alone
 from gnn.encoders.features import Features
-from gnn.encoders.onnx import MODEL_FILE
-from gnn.encoders.onnx_export import export_text_graph
 from gnn.encoders.passages import passage
 from gnn.encoders.tuned import TunedEncoder
 from gnn.fine_tuning import bi_encoder_task, tuned
-from gnn.fine_tuning.bi_encoder import BiEncoder, TextEncoder
+from gnn.fine_tuning.bi_encoder import BiEncoder
 from gnn.fine_tuning.bi_encoder_task import BiEncoderTask, Pairs
 from gnn.fine_tuning.body import Body, load_body
 from gnn.fine_tuning.checkpoint import CHECKPOINT, CURVE
-from gnn.fine_tuning.kept_run import BODY, RUNS
+from gnn.fine_tuning.kept_run import RUNS
 from gnn.fine_tuning.loop import Run, tune
 from gnn.fine_tuning.tuned import read_by, tuned_by, tuned_encoder
 from gnn.model.inductive import features_of_passages
@@ -233,19 +231,6 @@ def test_a_refit_bi_encoder_learns_from_development_questions_for_all_of_its_epo
     assert folders[0] != folders[1]
     assert header == "epoch,loss,seconds,kept", "nothing is left to choose by"
     assert [line.rpartition(",")[2] for line in epochs] == ["", "", "yes"]
-
-
-def test_a_bi_encoder_of_before_gives_states_once_more_and_its_embeddings_stay(own_home: Path, small_body: Path) -> None:
-    recipe = bi_encoder_recipe(small_body)
-    with open_graph(own_home) as graph:
-        workspace = working_on(own_home, graph)
-        made = tuned_encoder(workspace, recipe, "random", texts_of(workspace))
-        before, file = made.encoder.encode(["Qui contrôle le moulin ?"]), made.folder / MODEL_FILE
-        export_text_graph(TextEncoder(load_body(str(made.folder / BODY)).model, "mean").eval(), file)
-        assert not TunedEncoder(made.folder, 1).reads_parts
-        again = tuned_encoder(workspace, recipe, "random", texts_of(workspace))
-    assert again.encoder.reads_parts
-    np.testing.assert_allclose(again.encoder.encode(["Qui contrôle le moulin ?"]), before, atol=1e-6)
 
 
 @pytest.mark.parametrize("named", [ABOVE, ABOVE.replace("lsa+tuned", "lsa").replace('tuned = "small-dsr"\n', "")])

@@ -125,7 +125,7 @@ def test_queries_are_served_by_one_and_articles_by_the_other(small_body: Path, t
     shaken(model.passage, 0.5)
     with torch.inference_mode():
         queries, articles = queries_of(model).numpy(), embedded(model, pieces_of_articles(model, _TEXTS)).numpy()
-    export_bi_encoder(model, tmp_path)
+    export_bi_encoder(model, tmp_path, _ASKED, _TEXTS)
     assert (tmp_path / PASSAGE_FILE).exists()
     served = TunedEncoder(tmp_path, 1)
     served.save(tmp_path / "saved")
@@ -136,7 +136,7 @@ def test_queries_are_served_by_one_and_articles_by_the_other(small_body: Path, t
 
 
 def test_one_transformer_for_both_has_no_second_file(small_body: Path, tmp_path: Path) -> None:
-    export_bi_encoder(BiEncoder(load_body(str(small_body)), bi_encoder_recipe(small_body).bi_encoder), tmp_path)
+    export_bi_encoder(BiEncoder(load_body(str(small_body)), bi_encoder_recipe(small_body).bi_encoder), tmp_path, _ASKED, _TEXTS)
     assert not (tmp_path / PASSAGE_FILE).exists()
 
 
