@@ -126,6 +126,7 @@ def _multiply_apart(graph: onnx.GraphProto, product: _Product, channels: npt.NDA
     graph.initializer.append(numpy_helper.from_array(channels, which))
     gather = helper.make_node("Gather", [product.states, which], [apart], name=apart, axis=-1)
     graph.node.insert(_place(graph, product.nodes[0]), gather)
+    in_float: list[str] = []
     for node, weights in zip(product.nodes, product.weights, strict=True):
         whole = node.output[0]
         node.output[0], own, kept = f"{whole}/others", f"{whole}/apart", f"{whole}/apart/weights"
@@ -133,7 +134,8 @@ def _multiply_apart(graph: onnx.GraphProto, product: _Product, channels: npt.NDA
         after = _place(graph, node) + 1
         graph.node.insert(after, helper.make_node("Add", [node.output[0], own], [whole], name=f"{whole}/sum"))
         graph.node.insert(after, helper.make_node("MatMul", [apart, kept], [own], name=own))
-    return [f"{whole}/apart" for whole in (node.output[0].removesuffix("/others") for node in product.nodes)]
+        in_float.append(own)
+    return in_float
 
 
 def _place(graph: onnx.GraphProto, node: onnx.NodeProto) -> int:

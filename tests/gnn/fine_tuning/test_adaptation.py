@@ -24,6 +24,7 @@ from gnn.fine_tuning.checkpoint import CHECKPOINT, CURVE
 from gnn.fine_tuning.kept_run import RUNS
 from gnn.fine_tuning.masking import Masked, MaskedWords, masked
 from gnn.fine_tuning.tuned import tuned_encoder
+from gnn.options import GRAPH_FORMAT
 from gnn.recipe import TRANSFORMER_FORMAT, Recipe, load_recipe
 from schema.errors import BadSetting
 from search.corpus.corpus import Corpus, CorpusText
@@ -219,6 +220,6 @@ def test_an_encoder_that_was_trained_before_is_not_trained_again(own_home: Path)
         recipe, exclude = load_recipe(name), {"decay_all", "share", "refit", "shared", "mixed"}  # younger than what is stored
         said = recipe.model_dump(mode="json", exclude=dict.fromkeys(("fine_tuning", "bi_encoder", "synthetic"), exclude))
         parts = [said["fine_tuning"], said["bi_encoder"], *([said[own]] if own else [])]
-        before = json.dumps([TRANSFORMER_FORMAT, workspace.index.key, [], parts])
+        before = json.dumps([TRANSFORMER_FORMAT, GRAPH_FORMAT, workspace.index.key, [], parts])
         assert keys[name] == hashlib.sha256(before.encode()).hexdigest()[:12], name
     assert len(set(keys.values())) == 4
