@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -95,7 +96,6 @@ def export_text_graph(
         examples: word pieces of texts that it will read, marks and all: by them its states are smoothed.
         outputs: names of what it gives.
     """
-    import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     example = torch.ones(2, 16, dtype=torch.long)
