@@ -114,6 +114,7 @@ class Body:
         # Of transformers 5; before, by another name.
         enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
         enable({"use_reentrant": False})
+        self._config.use_cache = False  # nothing here reads it, and transformers would say so
         if hasattr(model, "_require_grads_hook"):  # for what re-enters alone, and no other process can be handed it
             model.disable_input_require_grads()
 
