@@ -23,7 +23,10 @@ def whole_folder(folder: Path) -> Generator[Path]:
     Raises:
         OSError: the disk is full, or refuses otherwise; nothing is left of it.
     """
-    with part_folder(folder) as part:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    sweep_parts(folder.parent)
+    part, lock = _own_part(folder)
+    try:
         yield part
         try:
             os.replace(part, folder)
@@ -31,16 +34,6 @@ def whole_folder(folder: Path) -> Generator[Path]:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
             # Another process has made it meanwhile, from the same.
-
-
-@contextmanager
-def part_folder(folder: Path) -> Generator[Path]:
-    """Make a folder beside ``folder`` that lasts as long as the block, and that no other process sweeps away meanwhile."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    sweep_parts(folder.parent)
-    part, lock = _own_part(folder)
-    try:
-        yield part
     finally:
         shutil.rmtree(part, ignore_errors=True)
         if lock is not None:

@@ -79,7 +79,7 @@ def _write(name: str, options: EncoderOptions, texts: Sequence[str], part: Path)
     examples = [text.ids for text in seen.encode_batch([prefix["passage"] + text for text in spread(texts)])]
     export_text_graph(_Pooled(model).eval(), part / MODEL_FILE, examples, (EMBEDDING, STATES))
     limits = {"query": options.max_query_tokens, "passage": options.max_tokens}
-    (part / OPTIONS_FILE).write_text(json.dumps({"prefix": prefix, "max_tokens": limits, "pad_id": pad, STATES: True}))
+    (part / OPTIONS_FILE).write_text(json.dumps({"prefix": prefix, "max_tokens": limits, "pad_id": pad}))
 
 
 def spread(texts: Sequence[str]) -> Sequence[str]:

@@ -6,8 +6,8 @@ there are in transformers, that one is left two or three of the 256 steps. Two w
 - Xiao et al., "SmoothQuant", ICML 2023, section 4, divide each channel by a factor of its own, and multiply its weights by it.
 - Dettmers et al., "LLM.int8()", NeurIPS 2022, section 3, multiply the few channels that stand out in float, beside the others.
 
-The second loses least where one channel stands out thirtyfold: in a feed-forward layer, between its two products. Elsewhere the
-first does, which takes less time.
+The second loses least where one channel stands out thirtyfold or fiftyfold: in a feed-forward layer, between its two products.
+Elsewhere the first does, which takes less time.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.atomic_folder import PART, part_folder, sweep_parts, whole_folder
+from runtime.atomic_folder import PART, sweep_parts, whole_folder
 from tests.support.disturbance import ROOT
 
 FILES = ("a", "b", "c")
@@ -72,17 +72,11 @@ def test_leftovers_of_a_killed_process_are_swept_and_those_of_a_living_one_are_n
     assert left.endswith(PART)
     with whole_folder(tmp_path / "index") as part:
         assert files(tmp_path) == [part.name], "the next writer sweeps"
-        sweep_parts(tmp_path)
-        write(part, *FILES)
-    assert files(tmp_path / "index") == [*FILES]
-
-
-def test_a_folder_for_the_while_is_not_swept_and_does_not_stay(tmp_path: Path) -> None:
-    with part_folder(tmp_path / "encoder") as part:
         write(part, *FILES)
         sweep_parts(tmp_path)
         assert files(part) == [*FILES]
-    assert files(tmp_path) == []
+    assert files(tmp_path / "index") == [*FILES]
+    assert files(tmp_path) == ["index"]
 
 
 def test_a_disk_without_locks_is_written_to_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
