@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, model_validato
 
 LayerKind = Literal["gatv2", "gat", "gcn", "graphsage", "k-gnn"]
 Precision = Literal["auto", "bf16", "float32"]
-GRAPH_FORMAT = 2
+GRAPH_FORMAT = 3
 """Raised when transformers are exported to graphs that give other embeddings, so that what stands on these is made anew."""
 
 

@@ -111,7 +111,8 @@ def export_text_graph(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            quantize_dynamic(graph, file, weight_type=QuantType.QInt8, per_channel=True, nodes_to_exclude=in_float)
+            # Without a sign: processors without VNNI add up products of states and signed weights in 16 bits, which overflow.
+            quantize_dynamic(graph, file, weight_type=QuantType.QUInt8, per_channel=True, nodes_to_exclude=in_float)
     finally:
         logging.disable(disabled)
     whole.unlink()

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gnn.encoders.onnx import EMBEDDING, opened
-from gnn.encoders.onnx_export import export_graph
+from gnn.encoders.onnx_export import export_graph, export_text_graph
 from gnn.encoders.smoothing import smooth
 
 _WIDTH, _STANDS_OUT = 32, 3
@@ -66,7 +66,7 @@ def given(graph: onnx.ModelProto, folder: Path, in_float: Sequence[str] | None =
         quantize_dynamic(
             graph,
             file,
-            weight_type=QuantType.QInt8,
+            weight_type=QuantType.QUInt8,
             per_channel=True,
             op_types_to_quantize=["MatMul"],
             nodes_to_exclude=[*in_float],
@@ -131,3 +131,11 @@ def test_a_graph_without_weights_to_multiply_stays(tmp_path: Path) -> None:
     before = model.SerializeToString()
     smooth(model, [{"input_ids": np.zeros((1, 1), np.int64)}])
     assert model.SerializeToString() == before
+
+
+def test_weights_of_8_bits_have_no_sign(tmp_path: Path) -> None:
+    """Else their products with states overflow on processors without VNNI."""
+    export_text_graph(_Small().eval(), tmp_path / "model.onnx", [[1, 2, 3]])
+    graph = onnx.load(tmp_path / "model.onnx").graph
+    type_of = {tensor.name: tensor.data_type for tensor in graph.initializer}
+    assert {type_of[node.input[1]] for node in graph.node if node.op_type == "MatMulInteger"} == {onnx.TensorProto.UINT8}
