@@ -9,14 +9,7 @@ from cypher.engines.ladybug import EmbeddedStore, open_graph
 from ingest.loading.quarantine import quarantined
 from ingest.sources import ingest
 from tests.ingest.loading.own_law import ids, own_law
-from tests.support.tiny_law import (
-    BAKERS,
-    BAKERS_ID,
-    MILLERS_ID,
-    STATUTE,
-    statute,
-    write_law,
-)
+from tests.support.tiny_law import BAKERS, BAKERS_ID, MILLERS_ID, STATUTE, statute, write_law
 from tests.support.variants import variants
 
 

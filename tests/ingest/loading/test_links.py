@@ -6,16 +6,7 @@ import pytest
 
 from cypher.engines.ladybug import EmbeddedStore, open_graph
 from ingest.sources import ingest
-from tests.support.tiny_law import (
-    BAKERS,
-    BAKERS_ID,
-    article,
-    code,
-    link,
-    section,
-    statute,
-    write_law,
-)
+from tests.support.tiny_law import BAKERS, BAKERS_ID, article, code, link, section, statute, write_law
 from tests.support.variants import variants
 
 

@@ -7,14 +7,7 @@ from cypher.engines.ladybug import EmbeddedStore
 from ingest.loading.quarantine import quarantined
 from ingest.sources import ingest, retry
 from tests.ingest.loading.own_law import ids, own_law
-from tests.support.tiny_law import (
-    BAKERS,
-    BAKERS_ID,
-    article,
-    bakers,
-    statute,
-    write_law,
-)
+from tests.support.tiny_law import BAKERS, BAKERS_ID, article, bakers, statute, write_law
 
 
 def test_a_file_that_was_first_loaded_by_a_retry_goes_with_its_release(tmp_path: Path) -> None:

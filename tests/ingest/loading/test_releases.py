@@ -15,18 +15,7 @@ from schema.errors import BadSource, GraphBusy, TooMuchGone
 from schema.records import Act, Article
 from tests.ingest.loading.own_law import ids, own_law
 from tests.support.disturbance import dump
-from tests.support.tiny_law import (
-    BAKERS,
-    BAKERS_ID,
-    MILLERS_ID,
-    article,
-    bakers,
-    code,
-    millers,
-    section,
-    statute,
-    write_law,
-)
+from tests.support.tiny_law import BAKERS, BAKERS_ID, MILLERS_ID, article, bakers, code, millers, section, statute, write_law
 from tests.support.variants import variants
 
 

@@ -12,15 +12,7 @@ from search.corpus.read import read_corpus
 from tests.support.disturbance import dump
 from tests.support.small_history import ACT as HISTORY_ACT
 from tests.support.small_history import BAKER, OVEN, OVEN_LATER, write_repository
-from tests.support.tiny_law import (
-    BAKERS,
-    BAKERS_ID,
-    article,
-    bakers,
-    code,
-    statute,
-    write_law,
-)
+from tests.support.tiny_law import BAKERS, BAKERS_ID, article, bakers, code, statute, write_law
 from tests.support.variants import variants
 
 
