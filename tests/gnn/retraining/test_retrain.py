@@ -1,110 +1,37 @@
 """Retraining: nothing for nothing, a gate before the flip, one job at a time, a record of each run, going back."""
 
-import json
-import os
-import shutil
 import signal
 import subprocess
-import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
-import gnn.retraining.retrain
-from cypher.engines.neo4j_vectors import property_of
 from cypher.engines.open import open_store
-from docker.neo4j_server import Neo4jServer
-from gnn.retraining.cron import trigger_of
 from gnn.retraining.gate import judge
-from gnn.versions.active import served_model
 from schema.errors import BadSetting, GraphBusy
 from schema.filter import Filter
 from search.arrays import Matrix
 from search.evaluation import Judged
 from search.modes import Mode
 from search.retrieval import Retriever
-from tests.gnn.conftest import question_sheets
-from tests.support.commands import Lexgraph, load_tiny_law, recipe_file
-from tests.support.disturbance import ROOT, digests
-from tests.support.tiny_law import article, bakers, millers, write_law, write_sheets
-
-Home = tuple[Lexgraph, Path]
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """A home with a first version of the recipe ``small``; not to be written to."""
-    folder = tmp_path_factory.mktemp("trained")
-    run = Lexgraph.over(folder / "home")
-    load_tiny_law(run, folder)
-    ended = run("retrain", "--recipe", recipe_file(folder, "small"))
-    assert ended.code == 0, ended
-    assert "there was no active model" in ended.out
-    return run, folder
-
-
-@pytest.fixture
-def own(trained: Home, tmp_path: Path) -> Home:
-    """A copy of it, and a folder for sources and recipes."""
-    shutil.copytree(trained[0].home, tmp_path / "home")
-    recipe_file(tmp_path, "small")
-    return Lexgraph.over(tmp_path / "home", gate_metric="MAP"), tmp_path
-
-
-def retrain(run: Lexgraph, folder: Path, recipe: str = "small") -> tuple[int, str]:
-    ended = run("retrain", "--recipe", folder / f"{recipe}.toml")
-    assert not ended.err, ended
-    return ended.code, ended.out
-
-
-def versions(run: Lexgraph) -> dict[str, dict[str, Any]]:
-    return {version["id"]: version for version in json.loads(run.do("models", "--json"))}
-
-
-def active(run: Lexgraph) -> str:
-    (id,) = (id for id, version in versions(run).items() if version["status"] == "active")
-    return id
-
-
-def records(run: Lexgraph) -> list[dict[str, Any]]:
-    with open_store(run.settings).reading() as graph:
-        rows = graph.rows("runs")
-    for row in rows:
-        file = run.home / "runs" / f"{row['id']}.json"
-        assert json.loads(file.read_text("utf-8")) == json.loads(row["record"]), "the graph and the disk say the same"
-        assert (row["outcome"], row["model"]) == (json.loads(row["record"])["outcome"], json.loads(row["record"])["model"])
-    return [json.loads(row["record"]) for row in rows]
-
-
-def more_questions(run: Lexgraph, folder: Path) -> None:
-    sheets = question_sheets()
-    sheets["F99999"] = ("Qui livre la farine ?", "Le meunier, au boulanger.", ["LEGIARTI000000000021"])
-    run.do("ingest", write_sheets(folder / "more", sheets))
-
-
-def more_law(run: Lexgraph, folder: Path) -> None:
-    root = millers()
-    root["children"][0]["children"].append(article(23, "L3", "<p>Le meunier pèse la farine devant le boulanger.</p>"))
-    run.do("ingest", write_law(folder / "newer", bakers(), root))
-    run.do("index")
-
-
-def useless(monkeypatch: pytest.MonkeyPatch, old: str) -> None:
-    """Any version but ``old`` answers with the reverse of what it learned."""
-
-    def served(home: Path, graph: Any, corpus: Any, id: str, threads: int = 2) -> Any:
-        model = served_model(home, graph, corpus, id, threads)
-        if id == old:
-            return model
-        return replace(model, articles=cast(Matrix, -np.asarray(model.articles)), weights={"vector": 1.0}, nearest=None)
-
-    monkeypatch.setattr(gnn.retraining.retrain, "served_model", served)
+from tests.gnn.retraining.own_home import (
+    HOLD,
+    KILLED_BEFORE_IT_REGISTERS,
+    Home,
+    active,
+    more_law,
+    more_questions,
+    python,
+    records,
+    retrain,
+    useless,
+    versions,
+)
+from tests.support.disturbance import digests
+from tests.support.tiny_law import write_sheets
 
 
 def test_where_nothing_changed_nothing_is_written(own: Home) -> None:
@@ -235,41 +162,6 @@ def test_an_act_that_is_lost_holds_a_version_back_whatever_the_mean_says() -> No
 
 # -- one at a time -------------------------------------------------------------------------------------------------
 
-HOLD = """
-import sys, time
-from cypher.engines import neo4j_lease
-from cypher.engines.open import open_store
-from schema.settings import load_settings
-neo4j_lease.LEASE_S = 3.0
-with open_store(load_settings()).exclusive("models"):
-    print("holding", flush=True)
-    time.sleep(600)
-"""
-KILLED_BEFORE_IT_REGISTERS = """
-import os, signal, sys
-import gnn.retraining.retrain
-from cypher.engines import neo4j_lease
-import lexgraph
-neo4j_lease.LEASE_S = 3.0
-gnn.retraining.retrain.register = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
-lexgraph.main(["--quiet", "retrain", "--recipe", sys.argv[1]])
-"""
-
-
-def python(run: Lexgraph, script: str, *arguments: object) -> "subprocess.Popen[str]":
-    environment = {**os.environ, **run.environment}
-    command = [sys.executable, "-c", script, *map(str, arguments)]
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
-
-
-@pytest.fixture
-def holder() -> Iterator[list["subprocess.Popen[str]"]]:
-    started: list[subprocess.Popen[str]] = []
-    yield started
-    for process in started:
-        process.kill()
-        process.communicate()
-
 
 @pytest.mark.slow
 def test_two_jobs_at_once_are_refused_and_a_killed_one_is_gone_on_with(own: Home, holder: list["subprocess.Popen[str]"]) -> None:
@@ -293,176 +185,3 @@ def test_two_jobs_at_once_are_refused_and_a_killed_one_is_gone_on_with(own: Home
     assert retrain(run, folder)[0] == 0
     assert active(run) == new
     assert (run.home / "models" / new / "articles.npy").stat().st_mtime_ns == made, "what was complete is not made again"
-
-
-# -- versions ------------------------------------------------------------------------------------------------------
-
-
-def three_versions(run: Lexgraph, folder: Path) -> list[str]:
-    """The first version, and two more that served after it."""
-    ids = [active(run)]
-    for seed in (8, 9):
-        run.do("retrain", "--recipe", recipe_file(folder, f"seed{seed}", seed=seed))
-        ids.append(active(run))
-    return ids
-
-
-@pytest.mark.slow
-def test_versions_are_listed_chosen_gone_back_to_and_pruned(own: Home) -> None:
-    run, folder = own
-    a, b, c = three_versions(run, folder)
-    assert list(versions(run)) == [c, b, a] or set(versions(run)) == {a, b, c}
-    assert versions(run)[a]["bytes"] > 0
-    run.do("models", "rollback")
-    assert active(run) == b
-    assert f"active: {a} (before: {b})" in run.do("models", "activate", a)
-    assert active(run) == a
-    run.do("models", "activate", c)
-    assert run("models", "activate", "no-such").code == 68
-    told = run.do("models", "prune", "--keep", "2")
-    assert told == f"removed: {b}\n"
-    assert versions(run).keys() == {a, c}
-    assert {path.name for path in (run.home / "models").iterdir()} == {a, c}
-    assert active(run) == c
-    assert run.do("models", "prune", "--keep", "2") == "removed: none\n"
-    run.do("models", "rollback")
-    assert active(run) == a
-
-
-@pytest.mark.slow
-def test_a_version_that_was_replaced_by_hand_does_not_come_back_by_itself(own: Home) -> None:
-    run, folder = own
-    first = active(run)
-    more_questions(run, folder)
-    assert retrain(run, folder)[0] == 0
-    second = active(run)
-    run.do("models", "rollback")
-    assert versions(run)[second]["status"] == "replaced"
-    before = digests(run.home)
-    code, told = retrain(run, folder)
-    assert code == 10
-    assert "since another version was chosen by hand" in told
-    assert active(run) == first
-    assert digests(run.home) == before
-    run.do("models", "activate", second)
-    assert (active(run), versions(run)[first]["status"]) == (second, "replaced")
-    run.do("models", "activate", first)
-    more_law(run, folder)
-    assert retrain(run, folder)[0] == 0, "what is trained on other law is another version"
-    assert active(run) not in (first, second)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["folder", "memory"])
-def test_a_second_machine_takes_the_active_version_from_the_shelf(
-    own: Home, kind: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    run, folder = own
-    shelf = str(folder / "shelf") if kind == "folder" else f"memory://{folder.name}"
-    first = Lexgraph(run.home, {**run.environment, "LEXGRAPH_MODELS": shelf})
-    (a, *_, c) = three_versions(first, folder)
-    second = Lexgraph.over(folder / "second", models=shelf)
-    second.home.mkdir()
-    shutil.copy(first.home / "graph.lbug", second.home)
-    shutil.copytree(first.home / "index", second.home / "index")
-    question = ("search", "le pain et la farine", "--mode", "vector", "--json")
-    assert second.do(*question) == first.do(*question)
-    assert [path.name for path in (second.home / "models").iterdir()] == [c]
-    assert digests(second.home / "models") == {
-        name: digest for name, digest in digests(first.home / "models").items() if name.startswith(c)
-    }
-    assert f"ok    model: {c}" in second.do("doctor")
-    shutil.rmtree(second.home / "models")
-    more_law(second, folder)
-    assert "L3" in second.do("search", "le meunier pèse la farine devant le boulanger", "--mode", "vector", "--first", "3")
-    told = second("models", "activate", a)
-    assert told.code == 69, "the first version was trained before there was a shelf"
-    assert "is neither under" in told.err
-    first.do("models", "prune", "--keep", "1")
-    left = Lexgraph.over(folder / "third", models=shelf)
-    left.home.mkdir()
-    shutil.copy(first.home / "graph.lbug", left.home)
-    shutil.copytree(first.home / "index", left.home / "index")
-    assert left.do(*question) == first.do(*question), "what serves stays on the shelf"
-
-
-def test_a_timetable_fires_when_cron_would() -> None:
-    now = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def times(cron: str, n: int = 3) -> list[str]:
-        trigger, last, found = trigger_of(cron), now, []
-        for _ in range(n):
-            last = trigger.get_next_fire_time(None, last + timedelta(seconds=1))
-            found.append(last.strftime("%a %d %H:%M"))
-        return found
-
-    assert times("0 3 * * 0") == times("0 3 * * 7") == times("0 3 * * sun") == ["Sun 04 03:00", "Sun 11 03:00", "Sun 18 03:00"]
-    assert times("30 2 * * 1-5", 4) == ["Thu 01 02:30", "Fri 02 02:30", "Mon 05 02:30", "Tue 06 02:30"]
-    assert times("0 0 * * */3", 3) == ["Sat 03 00:00", "Sun 04 00:00", "Wed 07 00:00"]
-    assert times("*/30 * * * *", 2) == ["Thu 01 00:30", "Thu 01 01:00"]
-    assert times("0 5 * * 5-1", 4) == ["Fri 02 05:00", "Sat 03 05:00", "Sun 04 05:00", "Mon 05 05:00"]
-    # A day of the month or a day of the week, as cron has it; both, where one of them is a star with a step.
-    assert times("0 3 15 * 1", 4) == ["Mon 05 03:00", "Mon 12 03:00", "Thu 15 03:00", "Mon 19 03:00"]
-    assert times("0 3 5,6 * mon", 4) == ["Mon 05 03:00", "Tue 06 03:00", "Mon 12 03:00", "Mon 19 03:00"]
-    assert times("0 3 15 * *", 2) == ["Thu 15 03:00", "Sun 15 03:00"]
-    assert times("0 3 */2 * 1", 2) == ["Mon 05 03:00", "Mon 19 03:00"]
-    for odd in ("", "0 3 * *", "0 3 x * 1", "0 3 1 * x", "0 25 * * *", "0 3 * * 8", "0 3 * * x", "0 3 * * */0"):
-        with pytest.raises(BadSetting, match="not a timetable"):
-            trigger_of(odd)
-
-
-# -- on a server ---------------------------------------------------------------------------------------------------
-
-
-def test_on_neo4j_all_of_it(
-    neo4j_2026: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, holder: list["subprocess.Popen[str]"]
-) -> None:
-    run = Lexgraph.over(tmp_path / "home", neo4j_2026, gate_metric="MAP")
-    load_tiny_law(run, tmp_path)
-    recipe_file(tmp_path, "small")
-    assert retrain(run, tmp_path)[0] == 0
-    first = active(run)
-    with open_store(run.settings).reading() as graph:
-        before = graph.rows("stamp"), graph.rows("counts")
-    assert retrain(run, tmp_path)[0] == 10
-    with open_store(run.settings).reading() as graph:
-        assert (graph.rows("stamp"), graph.rows("counts")) == before
-
-    more_questions(run, tmp_path)
-    useless(monkeypatch, first)
-    assert retrain(run, tmp_path)[0] == 11
-    assert active(run) == first
-    monkeypatch.undo()
-
-    holder.append(python(run, HOLD))
-    assert holder[0].stdout
-    assert holder[0].stdout.readline() == "holding\n"
-    ended = run("retrain", "--recipe", tmp_path / "small.toml")
-    assert ended.code == 75
-    assert "another process is writing to the models" in ended.err
-    holder[0].kill()
-    holder[0].wait()
-    store = open_store(run.settings)
-    # The lock of a dead job ends by itself. The job that follows is killed too, when its version is whole.
-    while python(run, KILLED_BEFORE_IT_REGISTERS, tmp_path / "small.toml").wait() == 75:
-        pass
-    assert active(run) == first
-    while run("retrain", "--recipe", tmp_path / "small.toml").code == 75:
-        pass
-    second = active(run)
-    assert second != first
-    assert [record["outcome"] for record in records(run)] == ["flipped", "kept_old", "flipped"]
-
-    run.do("retrain", "--recipe", recipe_file(tmp_path, "seed8", seed=8))
-    third = active(run)
-    assert all(version["indexed"] for version in versions(run).values())
-    run.do("models", "rollback")
-    assert active(run) == second
-    run.do("models", "activate", third)
-    assert first in run.do("models", "prune", "--keep", "2")
-    with store.reading() as graph:
-        assert graph.vectors is not None
-        assert graph.vectors.models() == {property_of(second), property_of(third)}
-        assert not graph.vectors.written(first, "Article")
-        assert graph.vectors.written(second, "Article") == graph.vectors.written(third, "Article") != set()
-    assert not (run.home / "models" / first).exists()
