@@ -303,6 +303,10 @@ class ReadingOptions(Options):
     """A reranker that reads, of the methods in `READERS`: what it reads, and what it learns from."""
 
     first_stage: str = Field("static", description="Recipe whose first answers are reranked, as it ranks them pooled.")
+    over: str = Field(
+        "",
+        description="Recipe whose answers are learnt from, cross-fitted; those of the first stage, unless given.",
+    )
     depth: int = Field(100, ge=2, description="Answers that are reranked.")
     negatives: int = Field(1, ge=1, description="Negatives beside a relevant article, drawn from these.")
     draws: int = Field(2, ge=1, description="Relevant articles of a question that are drawn in an epoch.")

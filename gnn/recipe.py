@@ -223,9 +223,9 @@ class Recipe(Options):
         met: dict[str, Recipe] = {self.name: self}
         waiting: list[Recipe] = [self]
         for one in waiting:
-            first_stage = one.reading.first_stage if one.method in READERS else ""
+            read = (one.reading.first_stage, one.reading.over) if one.method in READERS else ()
             over = one.rerank.over if one.rerank.rounds else ""
-            for name in (one.training.start, one.training.refit, one.encoder.tuned, first_stage, over, one.rerank.tuned):
+            for name in (one.training.start, one.training.refit, one.encoder.tuned, *read, over, one.rerank.tuned):
                 if name and name not in met:
                     met[name] = one.other(name)
                     waiting.append(met[name])

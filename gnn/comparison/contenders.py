@@ -69,11 +69,13 @@ class Contender:
         ways: the scores of all articles for a query, by way; without "served" where that is "feedback".
         training_s: seconds of its training, the tuning of the fusion left out.
         parameters: number of those that were learnt; trees do not count.
+        encoder_gpu: that its bi-encoder was trained on; empty where that had none, or there is none.
     """
 
     ways: Mapping[str, Score]
     training_s: float
     parameters: int
+    encoder_gpu: str = ""
 
 
 def entry(name: str, load: Callable[[str], Recipe], once: Collection[str] = ()) -> Entry:
@@ -119,14 +121,16 @@ def _towers(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str])
     id = workspace.version_id(recipe, split)
     if model_folder(workspace.home, id).is_dir():
         model = load_model(workspace.home, id, workspace.corpus, workspace.threads)
-        seconds, parameters = read_run(workspace.home, id)["training_s"], parameters_of(workspace.home, id)
+        run, parameters = read_run(workspace.home, id), parameters_of(workspace.home, id)
+        seconds, gpu = run["training_s"], run.get("encoder_gpu", "")
     else:
         check_questions(recipe, workspace.questions, (split,))
         if set(ways) == {"alone"}:
             recipe = recipe.model_copy(update={"tune_fusion": False, "rerank": RerankOptions()})  # pyright: ignore[reportCallIssue]
         made = trainer.version(recipe, split, id)
-        model, seconds, parameters = made.model(), made.trained.seconds, made.trained.parameters
-    return model, Contender(_ways(workspace.index, model, Mode.VECTOR), seconds, parameters)
+        model, trained = made.model(), made.trained
+        seconds, parameters, gpu = trained.seconds, trained.parameters, trained.encoder_gpu
+    return model, Contender(_ways(workspace.index, model, Mode.VECTOR), seconds, parameters, gpu)
 
 
 def _reading(trainer: Trainer, recipe: Recipe, split: str) -> Contender:
@@ -141,7 +145,7 @@ def _reading(trainer: Trainer, recipe: Recipe, split: str) -> Contender:
         return reranker.reordered(query, retriever.rank(query))
 
     seconds, parameters = found.training_s + time.monotonic() - began, found.parameters + reranker.reader.parameters
-    return Contender({**found.ways, "served": served}, seconds, parameters)
+    return replace(found, ways={**found.ways, "served": served}, training_s=seconds, parameters=parameters)
 
 
 def _reranking(trainer: Trainer, recipe: Recipe, split: str, model: VectorModel, found: Contender) -> Contender:
@@ -159,7 +163,7 @@ def _reranking(trainer: Trainer, recipe: Recipe, split: str, model: VectorModel,
         return ranking.scores if ranking.reranked is None else reranker.reordered(ranking.scores, ranking.reranked.candidates)
 
     seconds, parameters = found.training_s + time.monotonic() - began, found.parameters + reranker.parameters
-    return Contender({**found.ways, "served": served}, seconds, parameters)
+    return replace(found, ways={**found.ways, "served": served}, training_s=seconds, parameters=parameters)
 
 
 def _lexical(workspace: Workspace, recipe: Recipe, split: str) -> Contender:

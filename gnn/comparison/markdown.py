@@ -82,11 +82,19 @@ def _explained(tables: Sequence[RecipeTable]) -> Iterator[str]:
 
 
 def _on_gpus(tables: Sequence[RecipeTable]) -> Iterator[str]:
-    """Yield a line for each kind of GPU that rows were measured beside: their minutes are not those of the others."""
+    """Yield a line for each kind of GPU that rows, or their bi-encoders, were trained on: their minutes are not of the others."""
     rows = [row for table in tables for row in table.rows]
-    for gpu in sorted({gpu for row in rows for gpu in row.gpus}):
-        names = dict.fromkeys(f"`{row.name}`" for row in rows if gpu in row.gpus)
-        yield f"Trained and asked on a machine with one {gpu}: {', '.join(names)}."
+    yield from _by_gpu("Trained and asked on a machine with one", ((row.name, row.gpus) for row in rows))
+    yield from _by_gpu("Bi-encoders trained on another machine, with one", ((row.name, row.encoder_gpus) for row in rows))
+
+
+def _by_gpu(done: str, rows: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:
+    names: dict[str, dict[str, None]] = {}
+    for name, gpus in rows:
+        for gpu in gpus:
+            names.setdefault(gpu, {})[f"`{name}`"] = None
+    for gpu in sorted(names):
+        yield f"{done} {gpu}: {', '.join(names[gpu])}."
 
 
 def _once(tables: Sequence[RecipeTable]) -> Iterator[str]:

@@ -33,15 +33,28 @@ def first_stage_of(trainer: Trainer, recipe: Recipe) -> tuple[Trainer, Recipe]:
     """Return the recipe whose answers are reranked, and a trainer over the questions of its own source alone.
 
     Raises:
-        BadSetting: it is not of a kind whose answers can be reranked so, or has learnt from development questions.
+        BadSetting: it, or the one whose answers are learnt from, is not of a kind whose answers can be reranked so, or has
+            learnt from development questions.
     """
-    first = recipe.unlearnt(recipe.reading.first_stage).model_copy(update={"questions": recipe.questions})
-    if first.method != "towers":
-        raise BadSetting(f"recipe {recipe.name}: its first stage {first.name} is of method {first.method}, not towers")
+    first = _towers(recipe, recipe.reading.first_stage)
+    _learnt_over(recipe)
     own = own_questions(trainer.workspace.questions, first)
     if len(own) == len(trainer.workspace.questions):
         return trainer, first
     return Trainer(replace(trainer.workspace, questions=own)), first
+
+
+def _learnt_over(recipe: Recipe) -> Recipe:
+    """Return the recipe whose answers a reranker learns from: its first stage, or one that takes less long to cross-fit."""
+    return _towers(recipe, recipe.reading.over or recipe.reading.first_stage)
+
+
+def _towers(recipe: Recipe, name: str) -> Recipe:
+    """Return a recipe that a reranker names, for the questions of its own."""
+    named = recipe.unlearnt(name).model_copy(update={"questions": recipe.questions})
+    if named.method != "towers":
+        raise BadSetting(f"recipe {recipe.name}: {named.name} trains no towers, whose answers could be reranked or learnt from")
+    return named
 
 
 def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: VectorModel) -> ReadingReranker:
@@ -58,11 +71,12 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
     workspace = trainer.workspace
     check_law(workspace.corpus, recipe)
     own, first = first_stage_of(trainer, recipe)
-    # Another search finds other candidates: neither these nor what was learnt from them is its own.
-    stage, id = (
-        f"{version}-{ranked_by()}" for version in (own.workspace.version_id(first, split), workspace.version_id(recipe, split))
+    over = _learnt_over(recipe)
+    weighed = (
+        (lambda: model) if over == first else lambda: own.version(over, split, own.workspace.version_id(over, split)).model()
     )
-    training = to_learn_from(own, first, split, model, workspace.home / RUNS / f"{stage}-candidates.json")
+    candidates = workspace.home / RUNS / f"{_by_this_search(own.workspace, over, split)}-candidates.json"
+    training = to_learn_from(own, over, split, weighed, candidates)
     retriever, threads, progress = gathering(workspace.index, model), workspace.threads, workspace.progress
     seen = {question.id for question in own.workspace.learnt_from(first)}
     # Those of further sources are unseen by the first stage: it need not be cross-fitted for them.
@@ -72,8 +86,14 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
     development = list(ask(retriever, chosen_by, threads, progress, "candidates to choose by"))
     torch.manual_seed(recipe.fine_tuning.seed)
     learner = _learner(workspace, recipe)
+    id = _by_this_search(workspace, recipe, split)
     run = Run(recipe.name, id, workspace.home / RUNS / id, recipe.fine_tuning, workspace.threads, progress)
     return learn(learner, recipe, ToLearnFrom(training, development), run)
+
+
+def _by_this_search(workspace: Workspace, recipe: Recipe, split: str) -> str:
+    """Return a name: another search finds other candidates, and neither these nor what was learnt from them is its own."""
+    return f"{workspace.version_id(recipe, split)}-{ranked_by()}"
 
 
 def _learner(workspace: Workspace, recipe: Recipe) -> Learner:

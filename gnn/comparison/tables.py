@@ -36,7 +36,7 @@ class Row:
         gains: differences from the row that it is held against, in points, with paired 95 % intervals over questions (each
             question's measure is its mean over seeds); empty for the first row.
         training_s: mean seconds of a training; query_ms: median milliseconds of a query.
-        gpus: of the machines that measured, none where they had none.
+        gpus: of the machines that measured, none where they had none; encoder_gpus: of those that trained its bi-encoders.
         once: recipes that it is made from which were trained with one seed, where it was with several.
     """
 
@@ -50,6 +50,7 @@ class Row:
     parameters: int
     query_ms: float
     gpus: tuple[str, ...] = ()
+    encoder_gpus: tuple[str, ...] = ()
     once: tuple[str, ...] = ()
 
 
@@ -127,7 +128,8 @@ def _tried(tried: Sequence[Trial], recipe: Recipe, split: str, ways: Collection[
     each = [_run(trial.trainer(recipe), recipe, split, ways, trial.asked) for trial in tried]
     answers = {way: {asked: _side_by_side(one.answers[way][asked] for one in each) for asked in tried[0].asked} for way in ways}
     seconds = float(np.mean([one.training_s for one in each]))
-    return Measured(seconds, each[0].parameters, answers, next((one.gpu for one in each if one.gpu), ""))
+    gpu, encoder_gpu = max(one.gpu for one in each), max(one.encoder_gpu for one in each)
+    return Measured(seconds, each[0].parameters, answers, gpu, encoder_gpu)
 
 
 def _side_by_side(answers: Iterable[Answers]) -> Answers:
@@ -157,7 +159,7 @@ def measure_contender(contender: Contender, ways: Collection[str], asked: Asked,
         answers[way] = {
             name: _answers(contender.ways[way], queries, f"{label}, {way}", progress) for name, queries in asked.items()
         }
-    return Measured(contender.training_s, contender.parameters, answers, gpu_name())
+    return Measured(contender.training_s, contender.parameters, answers, gpu_name(), contender.encoder_gpu)
 
 
 def _answers(score: Score, queries: Sequence[Judged], label: str, progress: Progress) -> Answers:
@@ -192,6 +194,7 @@ def _rows(plan: Plan, runs: Mapping[str, Sequence[Measured]], asked: str) -> Ite
             parameters=measured[0].parameters,
             query_ms=float(np.median([answer.query_ms for answer in answers])),
             gpus=tuple(sorted({run.gpu for run in measured} - {""})),
+            encoder_gpus=tuple(sorted({run.encoder_gpu for run in measured} - {"", *(run.gpu for run in measured)})),
             once=tuple(other.name for other in one.recipe.made_from if other.name in one.recipe.once and len(measured) > 1),
         )
         if held is None or plan.against == "above":

@@ -72,7 +72,7 @@ class Features:
         articles: float32[n, d]; sections: float32[m, d], means of all articles below;
         parents: float32[n, d], means of the articles of the same parent. All of unit length, but the articles of a bi-encoder
             that was trained for another similarity than the cosine.
-        seconds, parameters: of the training of its bi-encoder, where it has one.
+        seconds, parameters, gpu: of the training of its bi-encoder, where it has one.
         threads: queries that are encoded at a time.
     """
 
@@ -82,6 +82,7 @@ class Features:
     parents: Matrix
     seconds: float = 0.0
     parameters: int = 0
+    gpu: str = ""
     threads: int = 2
 
     @cached_property
@@ -97,7 +98,7 @@ class Tuned:
     Attributes:
         texts: of all articles, as it reads them.
         folder: of its files.
-        seconds, parameters: of its training.
+        seconds, parameters, gpu: of its training; the last is empty where it had none.
     """
 
     encoder: TunedEncoder
@@ -105,6 +106,7 @@ class Tuned:
     folder: Path
     seconds: float
     parameters: int
+    gpu: str
 
 
 TunedBy = Callable[[Sequence[str]], Tuned]
@@ -159,6 +161,7 @@ def make_features(
         unit(group_sums(corpus.group, articles))[corpus.group],
         tuned.seconds if tuned else 0.0,
         tuned.parameters if tuned else 0,
+        tuned.gpu if tuned else "",
         threads,
     )
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from gnn.distributed import gpu_name
 from gnn.encoders.features import FOLDER
 from gnn.fine_tuning.checkpoint import CHECKPOINT, CURVE
 from gnn.fine_tuning.loop import TunedEpoch
@@ -23,10 +24,11 @@ _RUN_FILE = "run.json"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The seconds of a training, and the number of parameters of what was trained."""
+    """The seconds of a training, the number of parameters of what was trained, and the GPU that it was trained on, if any."""
 
     seconds: float
     parameters: int
+    gpu: str = ""
 
 
 def place_of(workspace: Workspace, name: str) -> Path:
@@ -45,7 +47,7 @@ def run_of(folder: Path) -> Kept | None:
     if not file.exists():
         return None
     run: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return Kept(run["seconds"], run["parameters"])
+    return Kept(run["seconds"], run["parameters"], run.get("gpu", ""))
 
 
 def keep_run(workspace: Workspace, name: str, curve: Sequence[TunedEpoch], seconds: float, write: Callable[[Path], int]) -> Kept:
@@ -63,7 +65,7 @@ def keep_run(workspace: Workspace, name: str, curve: Sequence[TunedEpoch], secon
     folder, place = kept_folder(workspace, name), place_of(workspace, name)
     try:
         with whole_folder(folder) as part:
-            made = Kept(seconds, write(part))
+            made = Kept(seconds, write(part), gpu_name())
             shutil.copyfile(place / CURVE, part / CURVE)
             (part / _RUN_FILE).write_text(
                 json.dumps({**asdict(made), "curve": [asdict(epoch) for epoch in curve]}, indent=1), "utf-8"

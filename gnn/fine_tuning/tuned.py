@@ -165,7 +165,7 @@ def tuned_encoder(
             raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
         asked = training, [] if recipe.bi_encoder.refit else development
         run = _train(workspace, wanted, texts, asked, passages)
-    return Tuned(TunedEncoder(folder, workspace.threads), texts, folder, run.seconds, run.parameters)
+    return Tuned(TunedEncoder(folder, workspace.threads), texts, folder, run.seconds, run.parameters, run.gpu)
 
 
 def _with_citations(workspace: Workspace, recipe: Recipe, passages: Sequence[str]) -> Sequence[str]:

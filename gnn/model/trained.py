@@ -47,6 +47,7 @@ class Trained:
             the epoch: development questions, once learnt from, measure nothing.
         state: parameters, for a recipe that starts from this one.
         encoder_parameters: number of those of a bi-encoder that was trained before, for its features.
+        encoder_gpu: that it was trained on; empty where that had none.
     """
 
     articles: Matrix
@@ -60,6 +61,7 @@ class Trained:
     best: int = -1
     state: State = field(default_factory=dict[str, npt.NDArray[np.float32]])
     encoder_parameters: int = 0
+    encoder_gpu: str = ""
 
     @property
     def parameters(self) -> int:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -83,17 +83,19 @@ def ask(retriever: Retriever, questions: Sequence[Question], threads: int, progr
             yield from map(found_by, examples)
 
 
-def to_learn_from(trainer: Trainer, first: Recipe, split: str, model: VectorModel, file: Path) -> list[Found]:
-    """Return the training questions of the first stage, each asked of a model of it that had not seen it; kept in a file.
+def to_learn_from(trainer: Trainer, first: Recipe, split: str, whole: Callable[[], VectorModel], file: Path) -> list[Found]:
+    """Return the training questions of a first stage, each asked of a model of it that had not seen it; kept in a file.
 
     Args:
-        trainer: over the questions of its own source; model: trained on all of these.
+        trainer: over the questions of its own source; whole: gives the model that was trained on all of these, whose weights
+            and pooling rank.
         file: where they are kept, for the next reranker over the same first stage.
 
     Raises:
         StorageFull: the disk is full.
     """
     if not file.exists():
+        model = whole()
         examples = trainer.examples(first, split, model.weights, model.pooling)
         _write(file, [found_by(example) for example in examples])
     return _read(file)

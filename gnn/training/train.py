@@ -166,7 +166,8 @@ class Trainer:
             if one.encoder.is_tuned:
                 tuned_by(one)
         trained, features = self._trained(recipe, split), self._features_of(recipe, split)
-        trained = replace(trained, seconds=trained.seconds + features.seconds, encoder_parameters=features.parameters)
+        seconds = trained.seconds + features.seconds
+        trained = replace(trained, seconds=seconds, encoder_parameters=features.parameters, encoder_gpu=features.gpu)
         memory = _question_memory(corpus, features, trained, self._learnt_from(recipe, split))
         made = NewVersion(id, recipe, features, trained, memory, weights_of(recipe), POOLING)
         if recipe.tune_fusion:
@@ -318,6 +319,7 @@ class Trainer:
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "training_s": round(trained.seconds, 3),
             "encoder_parameters": trained.encoder_parameters,
+            "encoder_gpu": trained.encoder_gpu,
             "device": gpu_name() or platform.machine(),
             "threads": self.workspace.threads,
             "processes": 1 if self.workspace.process is None else self.workspace.process.size,

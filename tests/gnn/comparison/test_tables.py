@@ -3,7 +3,9 @@
 import json
 import shutil
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ import search
 from cypher.engines.ladybug import open_graph
 from cypher.export.dump import canonical_dump
 from gnn.comparison import contenders, tables
-from gnn.comparison.contenders import WAYS, entry
+from gnn.comparison.contenders import WAYS, Contender, contender, entry
 from gnn.comparison.markdown import page
 from gnn.comparison.tables import GAINS, Plan, RecipeTable, compare_recipes
 from gnn.comparison.trials import CROSS_FITTED, trials
@@ -276,6 +278,22 @@ def test_a_page_tells_which_rows_a_gpu_trained(own_home: Path, recipe: Recipe, m
     monkeypatch.undo()
     text = page(compared(own_home, recipe, "small:alone", "bm25"), "lexgraph compare small:alone bm25")
     assert "\nTrained and asked on a machine with one H100: `small:alone`.\n" in text
+    assert "Bi-encoders" not in text
+
+
+def test_a_page_tells_which_bi_encoders_came_from_another_machine(
+    own_home: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def from_there(*asked: Any) -> Contender:
+        return replace(contender(*asked), encoder_gpu="H100")
+
+    monkeypatch.setattr("gnn.comparison.tables.contender", from_there)
+    compared(own_home, recipe, "small:alone")
+    monkeypatch.undo()
+    kept = compared(own_home, recipe, "small:alone", "bm25")
+    text = page(kept, "lexgraph compare small:alone bm25")
+    assert "\nBi-encoders trained on another machine, with one H100: `small:alone`.\n" in text
+    assert "Trained and asked" not in text
 
 
 def test_a_row_that_cannot_be_is_told(own_home: Path, recipe: Recipe) -> None:

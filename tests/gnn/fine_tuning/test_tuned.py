@@ -71,7 +71,8 @@ def test_training_learns_which_articles_answer(own_home: Path, small_body: Path,
     assert curve[-1].quality["MAP"] > curve[0].quality["MAP"]  # development asks of the same topics
 
 
-def test_a_contender_says_what_its_training_took(own_home: Path, small_body: Path) -> None:
+def test_a_contender_says_what_its_training_took(own_home: Path, small_body: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gnn.fine_tuning.kept_run.gpu_name", lambda: "H100")
     recipe = bi_encoder_recipe(small_body)
     with open_graph(own_home) as graph:
         workspace = working_on(own_home, graph)
@@ -80,6 +81,7 @@ def test_a_contender_says_what_its_training_took(own_home: Path, small_body: Pat
         own = sum(parameter.numel() for parameter in BiEncoder(body, recipe.bi_encoder).parameters())
     assert found.parameters == own
     assert found.training_s > 0
+    assert found.encoder_gpu == "H100"
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from cypher.engines.ladybug import EmbeddedStore, open_graph
 from gnn.comparison.contenders import contender, entry
 from gnn.comparison.tables import Plan, compare_recipes
 from gnn.distributed import alone
+from gnn.fine_tuning.checkpoint import CURVE
 from gnn.fine_tuning.kept_run import RUNS
 from gnn.fine_tuning.loop import Run
 from gnn.kept_answers import ranked_by
@@ -130,6 +131,23 @@ def test_a_recipe_that_reads_is_compared_with_its_first_stage(own_home: Path, ov
 
 
 @pytest.mark.slow
+def test_a_reader_learns_from_the_answers_of_the_recipe_that_it_names(own_home: Path, over_small: Recipe, tmp_path: Path) -> None:
+    (tmp_path / "other.toml").write_text('base = "small"\n[training]\nepochs = 1\n', "utf-8")
+    reads = over_small.model_copy(update={"reading": over_small.reading.model_copy(update={"over": "other"})})
+    with open_graph(own_home) as graph:
+        workspace = workspace_on(own_home, graph)
+        by_other, by_itself = (contender(Trainer(workspace), one, "random") for one in (reads, over_small))
+        query = query_text(workspace.questions[0])
+        assert np.array_equal(by_other.ways["feedback"](query), by_itself.ways["feedback"](query)), "one first stage"
+        first, second = (workspace.version_id(one, "random") for one in (reads, over_small))
+        curves = [(own_home / RUNS / f"{id}-{ranked_by()}" / CURVE).read_text("utf-8") for id in (first, second)]
+    assert first != second
+    assert curves[0] != curves[1], "what was learnt from differs"
+    assert len(list((own_home / RUNS).glob("other-random-*-candidates.json"))) == 1
+    assert len(list((own_home / RUNS).glob("small-random-*-candidates.json"))) == 1, "the other reader's"
+
+
+@pytest.mark.slow
 def test_what_is_served_differs_from_what_is_pooled_among_the_first_alone(own_home: Path, over_small: Recipe) -> None:
     with open_graph(own_home) as graph:
         workspace = workspace_on(own_home, graph)
@@ -141,9 +159,10 @@ def test_what_is_served_differs_from_what_is_pooled_among_the_first_alone(own_ho
             assert np.array_equal(pooled[behind], served[behind])
 
 
-def test_a_first_stage_that_is_none_is_named(own_home: Path, over_small: Recipe) -> None:
-    wrong = over_small.model_copy(update={"reading": recipe(first_stage="bm25").reading})
-    with open_graph(own_home) as graph, pytest.raises(BadSetting, match="its first stage bm25 is of method bm25, not towers"):
+@pytest.mark.parametrize("of", ["first_stage", "over"])
+def test_a_recipe_that_finds_no_candidates_is_named(own_home: Path, over_small: Recipe, of: str) -> None:
+    wrong = over_small.model_copy(update={"reading": over_small.reading.model_copy(update={of: "bm25"})})
+    with open_graph(own_home) as graph, pytest.raises(BadSetting, match="recipe reads: bm25 trains no towers"):
         contender(Trainer(workspace_on(own_home, graph)), wrong, "random")
 
 
