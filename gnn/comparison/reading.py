@@ -72,11 +72,12 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
     check_law(workspace.corpus, recipe)
     own, first = first_stage_of(trainer, recipe)
     over = _learnt_over(recipe)
-    weighed = (
-        (lambda: model) if over == first else lambda: own.version(over, split, own.workspace.version_id(over, split)).model()
-    )
+
+    def whole() -> VectorModel:
+        return model if over == first else own.version(over, split, own.workspace.version_id(over, split)).model()
+
     candidates = workspace.home / RUNS / f"{_by_this_search(own.workspace, over, split)}-candidates.json"
-    training = to_learn_from(own, over, split, weighed, candidates)
+    training = to_learn_from(own, over, split, whole, candidates)
     retriever, threads, progress = gathering(workspace.index, model), workspace.threads, workspace.progress
     seen = {question.id for question in own.workspace.learnt_from(first)}
     # Those of further sources are unseen by the first stage: it need not be cross-fitted for them.
