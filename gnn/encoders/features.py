@@ -159,9 +159,7 @@ def make_features(
         articles,
         unit(sums_below(corpus, articles)),
         unit(group_sums(corpus.group, articles))[corpus.group],
-        tuned.seconds if tuned else 0.0,
-        tuned.parameters if tuned else 0,
-        tuned.gpu if tuned else "",
+        *((tuned.seconds, tuned.parameters, tuned.gpu) if tuned else (0.0, 0, "")),
         threads,
     )
 
