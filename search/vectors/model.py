@@ -70,7 +70,7 @@ class QuestionMemory:
         similarity = self.vectors @ query
         nearest = np.argpartition(-similarity, min(NEIGHBOURS, len(similarity) - 1))[:NEIGHBOURS]
         near = similarity[nearest]
-        weights = nearness(near - self.crowding * (1 - near))
+        weights = nearness(np.asarray(near - self.crowding * (1 - near), np.float32))
         votes = np.zeros(n, np.float32)
         for question, weight in zip(nearest.tolist(), weights, strict=True):
             row = slice(self.relevant.indptr[question], self.relevant.indptr[question + 1])
