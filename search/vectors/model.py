@@ -34,7 +34,8 @@ the cube of the cosine the whole search gains so, in points with paired 95 % int
 +0.5 and +0.5. Powers of 8 to 15 beside one of 1 to 4 do nearly the same."""
 _ANY_TWO, _ALIKE_ALL = 0.2, 0.99
 """Cosine of two questions, on average, up to which cosines are taken as they are: what the powers were chosen over has 0.09 to
-0.14. A bi-encoder alone has 0.7; all of its neighbours would pass for the same question."""
+0.14. A bi-encoder alone has 0.7; all of its neighbours would pass for the same question. Above the second number questions are
+the same but for rounding, which is not to be blown up."""
 
 
 def nearness(cosines: Scores) -> Scores:
