@@ -9,6 +9,7 @@ from rich.text import Text
 from cli.language import localised, number_of
 from cli.named import BY_ID, Named
 from cli.output import out, say
+from cli.pages import outside_in_time, without_what_has_gone
 from cypher.graph import Graph, Row
 from schema.errors import BadQuery, NotFound
 from schema.identifiers import act_of
@@ -53,9 +54,7 @@ def contents_of(graph: Graph, name: Named, depth: int, day: date | None = None) 
 def _on_day(graph: Graph, act: Row, name: Named, depth: int, day: date | None) -> Tree:
     known_from, known_to = act["known_from"], act["known_to"]
     if day and is_outside(day, (known_from, known_to)):
-        raise BadQuery(
-            localised("{day} lies outside the law that is loaded: from {start} to {end}", day=day, start=known_from, end=known_to)
-        )
+        raise BadQuery(outside_in_time(day, (known_from, known_to)))
     shown = day or act["updated"]
     stood = ActOnDay.of(graph, act["id"], shown)
     label, id = name
@@ -67,7 +66,7 @@ def _on_day(graph: Graph, act: Row, name: Named, depth: int, day: date | None) -
         made = [tree(part.label, part.id, depth - 1) for part in stood.below(id)] if label != "Article" else []
         return _node(row, label, made if depth else [], sum(part["articles"] for part in made) if label != "Article" else 1)
 
-    return tree(label, id, depth) | ({"on": day} if day else {})
+    return tree(label, id, depth) | ({"on": day, "complete": bool(known_from)} if day else {})
 
 
 def _node(row: Row, label: str, parts: list[Tree], articles: int) -> Tree:
@@ -84,6 +83,8 @@ def show_tree(tree: Tree) -> None:
         if out.is_terminal and len(folded) > out.width:
             folded.truncate(out.width, overflow="ellipsis")
         out.print(folded, soft_wrap=True)
+    if not tree.get("complete", True):
+        out.print(Text(without_what_has_gone(), "dim"), soft_wrap=True)
 
 
 def _lines(tree: Tree, level: int) -> Iterator[tuple[int, Text]]:

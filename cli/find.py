@@ -4,10 +4,12 @@ from typing import Annotated
 
 import typer
 
+from cli.days import InForceOn
 from cli.group import Group
 from cli.language import localised, translated
 from cli.output import say_json, warn
 from cli.workspace import Home, law_of
+from schema.filter import Filter
 from search.modes import Mode
 
 app = typer.Typer()
@@ -25,7 +27,7 @@ def search(  # noqa: PLR0913 (options)
     section: Annotated[
         str | None, typer.Option(help='Only articles below this section: identifier, or "livre IV du code rural".')
     ] = None,
-    in_force_on: Annotated[str | None, typer.Option(help="Only articles in force on this day (YYYY-MM-DD).")] = None,
+    in_force_on: InForceOn = None,
     across_time: Annotated[bool, typer.Option("--across-time", help="Search every wording the law ever had.")] = False,
     kind: Kind = None,
     jurisdiction: Jurisdiction = None,
@@ -40,9 +42,9 @@ def search(  # noqa: PLR0913 (options)
     Articles that the query cites come first; misspelt words are searched as the law writes them.
     """
     from cli.hit_lines import show_hits
-    from cli.hits import described_search, read_filter
+    from cli.hits import described_search
 
-    only = read_filter(act, section, in_force_on, kind, jurisdiction, across_time=across_time)
+    only = Filter(act, section, in_force_on, kind, jurisdiction, across_time)
     hits, lost, notes = described_search(Home.of(context), " ".join(query), mode, only, first=first, pooled=pooling)
     for name in lost:
         warn(localised("lexgraph: {name} did not answer; the other lists rank alone", name=translated(name)))

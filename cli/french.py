@@ -22,6 +22,9 @@ MESSAGES: dict[str, str] = {
     "The wording after: since {day}": "La rédaction suivante : depuis le {day}",
     "{day} lies outside the law that is loaded: from {start} to {end}": "le {day} est hors du droit chargé : du {start} au {end}",
     "{id} was not there on {day}": "{id} n'existait pas le {day}",
+    "{id} is no article: lexgraph contents {id} --on DAY lists what stood in it on a day": (
+        "{id} n'est pas un article : lexgraph contents {id} --on JOUR donne le sommaire d'un jour"
+    ),
     "{id} is no article: only articles have wordings": "{id} n'est pas un article : seuls les articles ont des rédactions",
     "article {number} was not in force on {day}": "l'article {number} n'était pas en vigueur le {day}",
     "nothing was on record of article {number} on {day}": "rien n'était enregistré de l'article {number} au {day}",
@@ -33,6 +36,9 @@ MESSAGES: dict[str, str] = {
     "The same wording on both days.": "La même rédaction aux deux dates.",
     "{start} comes after {end}: name the earlier day first": "{start} vient après {end} : donnez d'abord la première date",
     "Nothing changed.": "Rien n'a changé.",
+    "The source has the law of no other day: articles that it has dropped since are missing here.": (
+        "La source n'a le droit d'aucun autre jour : les articles qui en ont disparu depuis manquent ici."
+    ),
     # Hits
     "bm25 {rank}": "bm25 {rank}",
     "section {rank}": "section {rank}",
@@ -73,6 +79,7 @@ MESSAGES: dict[str, str] = {
     "Article {number}": "Article {number}",
     "on {day}": "au {day}",
     "of {day}": "du {day}",
+    "as consolidated on {day}": "version consolidée au {day}",
     "in force from {start} to {end}": "en vigueur du {start} au {end}",
     "in force since {start}": "en vigueur depuis le {start}",
     "in force until {end}": "en vigueur jusqu'au {end}",

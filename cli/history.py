@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.text import Text
 
-from cli.language import localised
+from cli.language import day_in_words, localised
 from cli.named import Named
 from cli.output import out, say
-from cli.pages import NUMBERED, day_in_words, in_force
+from cli.pages import NUMBERED, in_force, outside_in_time, without_what_has_gone
 from cli.reading import known_then
 from cypher.graph import Graph, Row
 from schema.errors import BadQuery, NotFound
@@ -78,7 +78,7 @@ def show_history(found: Mapping[str, Any]) -> None:
     for side, line in NUMBERED.items():
         for other in found["renumbered"][side]:
             say("")
-            say(localised(line, day=day_in_words(other["on"]), number=other["number"]))
+            say(localised(line, day=other["on"], number=other["number"]))
 
 
 def difference_of(graph: Graph, name: Named, start: date, end: date, known_on: date | None = None) -> Found:
@@ -98,17 +98,12 @@ def difference_of(graph: Graph, name: Named, start: date, end: date, known_on: d
 def _text_on(day: date, article: Row, others: Sequence[Row], known: Days) -> str:
     stood = ArticleOnDay.of(article, others, day, known)
     if stood.state is TextOfDay.OUTSIDE:
-        raise BadQuery(outside(day, known))
+        raise BadQuery(outside_in_time(day, known))
     if stood.state is TextOfDay.NONE:
         raise NotFound(localised("article {number} was not in force on {day}", number=article["number"], day=day))
     if stood.text is None:
         raise NotFound(localised("the wording of article {number} on {day} is not known", number=article["number"], day=day))
     return stood.text
-
-
-def outside(day: date, known: Days) -> str:
-    """Return what is said of a day outside the law that is loaded."""
-    return localised("{day} lies outside the law that is loaded: from {start} to {end}", day=day, start=known[0], end=known[1])
 
 
 def show_difference(found: Mapping[str, Any]) -> None:
@@ -137,9 +132,9 @@ def changes_of(graph: Graph, act: str, start: date, end: date) -> Found:
         raise BadQuery(localised("{start} comes after {end}: name the earlier day first", start=start, end=end))
     for day in (start, end):
         if is_outside(day, known):
-            raise BadQuery(outside(day, known))
+            raise BadQuery(outside_in_time(day, known))
     listed = [asdict(change) for change in changes_between(graph, act, start, end)]
-    return {"act": act, "title": row["title"], "from": start, "to": end, "changes": listed}
+    return {"act": act, "title": row["title"], "from": start, "to": end, "changes": listed, "complete": bool(known[0])}
 
 
 def show_changes(found: Mapping[str, Any]) -> None:
@@ -150,3 +145,5 @@ def show_changes(found: Mapping[str, Any]) -> None:
         say(f"{change['number']}  {localised(_KINDS[change['kind']])}{went}")
     if not found["changes"]:
         say(localised("Nothing changed."))
+    if not found["complete"]:
+        out.print(Text(without_what_has_gone(), "dim"), soft_wrap=True)

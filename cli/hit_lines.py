@@ -8,9 +8,8 @@ from typing import Any
 from rich.text import Text
 
 from cli.group import Group
-from cli.language import localised
+from cli.language import day_in_words, localised
 from cli.output import out, say
-from cli.pages import day_in_words
 from schema.filter import Filter
 from schema.wordings import TextOfDay
 from search.text.snippets import Snippet
@@ -126,7 +125,7 @@ def _passage(hit: Described, room: int) -> Text:
 
 def _reasons(hit: Described, ids: bool, *, dated: bool) -> Iterator[str]:
     if hit.get("text_of_day") == TextOfDay.UNKNOWN.value:
-        yield localised("text of {day} not known; today's is shown", day=day_in_words(hit["on"]))
+        yield localised("text of {day} not known; today's is shown", day=hit["on"])
     elif hit.get("text_of_day") == TextOfDay.OTHER.value or (dated and (hit["valid_from"] or hit["valid_to"])):
         yield _while_in_force(hit)
     if ids:
@@ -140,7 +139,7 @@ def _reasons(hit: Described, ids: bool, *, dated: bool) -> Iterator[str]:
 
 def _while_in_force(hit: Described) -> str:
     """Return the days of the wording that is shown."""
-    start, end = (None if hit[name] is None else day_in_words(hit[name]) for name in ("valid_from", "valid_to"))
+    start, end = hit["valid_from"], hit["valid_to"]
     if start and end:
         return localised("text in force from {start} until {end}", start=start, end=end)
     return localised("text in force until {end}", end=end) if end else localised("text in force from {start}", start=start or "?")

@@ -6,12 +6,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from cli.history import outside as outside_in_time
 from cli.language import localised, number_of
+from cli.pages import outside_in_time
 from cli.workspace import Home
 from cypher.graph import Graph, Row
 from gnn.versions.active import active_model
-from schema.errors import BadQuery, NotReady
+from schema.errors import NotReady
 from schema.filter import Filter
 from schema.publishers import article_url
 from schema.records import Act
@@ -27,26 +27,6 @@ from search.text.snippets import snippet
 _CODES = {True: "{n} code", False: "{n} codes"}
 _ACTS = {True: "{n} act", False: "{n} acts"}
 _MOST_TITLES = 4
-
-
-def read_filter(
-    act: str | None,
-    section: str | None,
-    day: str | None,
-    kind: str | None,
-    jurisdiction: str | None,
-    *,
-    across_time: bool = False,
-) -> Filter:
-    """Return the filter that options name.
-
-    Raises:
-        BadQuery: the day is none.
-    """
-    try:
-        return Filter(act, section, date.fromisoformat(day) if day else None, kind, jurisdiction, across_time)
-    except ValueError:
-        raise BadQuery(f"not a date: {day!r} (write YYYY-MM-DD)") from None
 
 
 def described_search(

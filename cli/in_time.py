@@ -1,10 +1,10 @@
 """Verbs for the law in time: the wordings of an article, the difference between two of them, the changes of an act."""
 
-from datetime import datetime
 from typing import Annotated
 
 import typer
 
+from cli.days import End, KnownOn, Start
 from cli.output import say_json
 from cli.workspace import Home
 
@@ -12,13 +12,6 @@ app = typer.Typer()
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Names = Annotated[list[str], typer.Argument(help="A number, a citation, an identifier, or an act's title.")]
 InAct = Annotated[str | None, typer.Option(help="The act that has the article: its identifier or title.")]
-Start = Annotated[datetime, typer.Option("--from", formats=["%Y-%m-%d"], metavar="<date>", help="The earlier day (YYYY-MM-DD).")]
-End = Annotated[datetime, typer.Option("--to", formats=["%Y-%m-%d"], metavar="<date>", help="The later day (YYYY-MM-DD).")]
-
-KnownOn = Annotated[
-    datetime | None,
-    typer.Option(formats=["%Y-%m-%d"], metavar="<date>", help="As the graph had it on this day (YYYY-MM-DD)."),
-]
 
 
 @app.command()
@@ -29,7 +22,7 @@ def history(context: typer.Context, name: Names, act: InAct = None, known_on: Kn
 
     with Home.of(context).graph() as graph:
         words = named(graph, Home.of(context).index(graph), " ".join(name), act)
-        found = history_of(graph, words, known_on.date() if known_on else None)
+        found = history_of(graph, words, known_on)
     say_json(found) if json_ else show_history(found)
 
 
@@ -49,7 +42,7 @@ def diff(
 
     with Home.of(context).graph() as graph:
         words = named(graph, Home.of(context).index(graph), " ".join(name), act)
-        found = difference_of(graph, words, start.date(), end.date(), known_on.date() if known_on else None)
+        found = difference_of(graph, words, start, end, known_on)
     say_json(found) if json_ else show_difference(found)
 
 
@@ -63,5 +56,5 @@ def changes(context: typer.Context, name: Names, start: Start, end: End, json_: 
     from cli.named import act_named
 
     with Home.of(context).graph() as graph:
-        found = changes_of(graph, act_named(Home.of(context).index(graph), " ".join(name)), start.date(), end.date())
+        found = changes_of(graph, act_named(Home.of(context).index(graph), " ".join(name)), start, end)
     say_json(found) if json_ else show_changes(found)

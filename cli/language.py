@@ -7,6 +7,7 @@ raise comes as finished text, which is held against the messages that they have.
 import os
 import re
 from collections.abc import Mapping
+from datetime import date
 from functools import cache
 
 from cli.french import FROM_BELOW, MESSAGES
@@ -21,8 +22,14 @@ def is_french() -> bool:
 
 
 def localised(message: str, **values: object) -> str:
-    """Return a message in the language of the locale, with its values."""
-    return (MESSAGES.get(message, message) if is_french() else message).format(**values)
+    """Return a message in the language of the locale, with its values; days as that language writes them."""
+    shown = {name: day_in_words(value) if isinstance(value, date) else value for name, value in values.items()}
+    return (MESSAGES.get(message, message) if is_french() else message).format(**shown)
+
+
+def day_in_words(day: date) -> str:
+    """Return a day as the locale's language writes it."""
+    return day.strftime(localised("%Y-%m-%d"))
 
 
 def translated(text: str) -> str:

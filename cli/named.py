@@ -8,7 +8,7 @@ from cli.language import localised
 from cypher.graph import Graph
 from schema.errors import BadQuery, NotFound
 from schema.filter import Filter
-from schema.identifiers import eli_target, fold
+from schema.identifiers import act_of, eli_target, fold
 from search.corpus.corpus import Corpus
 from search.query.understanding import Understanding
 from search.text.index import TextIndex
@@ -18,6 +18,7 @@ Named = tuple[str, str]
 BY_ID: Mapping[str, str] = {"Act": "acts_by_id", "Section": "sections_by_id", "Article": "articles_by_id"}
 _BY_SOURCE_ID: Mapping[str, str] = {"Article": "with_source_id_article", "Section": "with_source_id_section"}
 _PUBLISHED = re.compile(r"(?:LEGI|JORF)(?:TEXT|SCTA|ARTI)\d{12}")
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _MOST = 10
 """Articles of one number that are listed."""
 
@@ -32,7 +33,7 @@ def named(graph: Graph, index: TextIndex, words: str, act: str | None = None) ->
         act: identifier, title or abbreviation of the act that holds it.
 
     Raises:
-        NotFound: they name nothing; the message has the nearest.
+        NotFound: they name nothing, or several sections; the message has the nearest, or these.
         BadQuery: they name several articles; the message lists them.
     """
     words = " ".join(words.split())
@@ -40,7 +41,11 @@ def named(graph: Graph, index: TextIndex, words: str, act: str | None = None) ->
     if found is not None:
         return found
     understanding = Understanding.of(index)
+    if act is None and act_of(words) in index.corpus.act_position:  # below an act of ours, and none of its identifiers
+        act, words = act_of(words), words.rpartition("/")[2]
     only = understanding.filter(Filter(act=act))
+    if place := understanding.section_called(words, only.act):
+        return "Section", place
     understood = understanding.understand(words, only)
     within = None if only.act is None else [index.corpus.act_position[only.act]]
     articles = understood.named or understanding.numbers.find(words, within)  # "Annexe I" is a number, too
@@ -73,7 +78,7 @@ def _identified(graph: Graph, corpus: Corpus, words: str) -> Named | None:
         for label, place in places.items():
             if id in place:
                 return label, id
-    published = _PUBLISHED.findall(words)
+    published = _PUBLISHED.findall(words) if _ADDRESS.match(words) or _PUBLISHED.fullmatch(words) else []
     for name in reversed(published):  # the last of an address is the narrowest
         for label, statement in _BY_SOURCE_ID.items():
             rows = graph.rows(statement, source_id=name)

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cli.language import localised, number_of
 from cli.output import out
-from schema.wordings import TextOfDay
+from schema.wordings import Days, TextOfDay
 
 Page = Mapping[str, Any]
 FEW = 12
@@ -71,9 +71,11 @@ def _about(page: Page) -> Iterator[str]:
     """Yield days, state, other wordings and the identifier."""
     yield page["id"]
     if page.get("on"):
-        yield localised("on {day}", day=day_in_words(page["on"]))
+        yield localised("on {day}", day=page["on"])
     if page.get("published"):
-        yield localised("of {day}", day=day_in_words(page["published"]))
+        yield localised("of {day}", day=page["published"])
+    if page.get("updated"):
+        yield localised("as consolidated on {day}", day=page["updated"])
     if page.get("text_of_day") != TextOfDay.UNKNOWN.value or page["valid_from"]:
         yield from in_force(page["valid_from"], page["valid_to"])
     if page.get("status"):
@@ -87,24 +89,28 @@ def _about(page: Page) -> Iterator[str]:
 def in_force(start: date | None, end: date | None) -> Iterator[str]:
     """Yield the days of a wording in words; nothing where none is known."""
     if start and end:
-        yield localised("in force from {start} to {end}", start=day_in_words(start), end=day_in_words(end))
+        yield localised("in force from {start} to {end}", start=start, end=end)
     elif start:
-        yield localised("in force since {start}", start=day_in_words(start))
+        yield localised("in force since {start}", start=start)
     elif end:
-        yield localised("in force until {end}", end=day_in_words(end))
+        yield localised("in force until {end}", end=end)
 
 
-def day_in_words(day: date) -> str:
-    """Return a day as the locale's language writes it."""
-    return day.strftime(localised("%Y-%m-%d"))
+def outside_in_time(day: date, known: Days) -> str:
+    """Return what is said of a day outside the law that is loaded."""
+    return localised("{day} lies outside the law that is loaded: from {start} to {end}", day=day, start=known[0], end=known[1])
+
+
+def without_what_has_gone() -> str:
+    """Return what is said below law of other days, where its source has the earlier wordings only of what is still there."""
+    return localised("The source has the law of no other day: articles that it has dropped since are missing here.")
 
 
 def _missing_text(page: Page) -> str:
     """Return what stands in the place of a text that is not known: another day's is never shown for it."""
-    day = day_in_words(page["on"])
+    day = page["on"]
     if page["text_of_day"] == TextOfDay.OUTSIDE.value:
-        start, end = day_in_words(page["known_from"]), day_in_words(page["known_to"])
-        return localised("{day} lies outside the law that is loaded: from {start} to {end}", day=day, start=start, end=end)
+        return outside_in_time(day, (page["known_from"], page["known_to"]))
     if page["text_of_day"] == TextOfDay.NONE.value:
         return localised("Not in force on {day}.", day=day) + "".join(f"\n{line}" for line in _in_time(page))
     if page["valid_from"] is None and page["valid_to"] is None:
@@ -116,13 +122,13 @@ def _missing_text(page: Page) -> str:
 def _in_time(page: Page) -> Iterator[str]:
     """Yield the days of the wordings before and after a day on which none was in force."""
     if before := page["wording_before"]:
-        yield localised("The wording before: until {day}", day=day_in_words(before["valid_to"]))
+        yield localised("The wording before: until {day}", day=before["valid_to"])
     if after := page["wording_after"]:
-        yield localised("The wording after: since {day}", day=day_in_words(after["valid_from"]))
+        yield localised("The wording after: since {day}", day=after["valid_from"])
 
 
 def _renumbered(other: Page) -> str:
-    return localised(NUMBERED[other["side"]], day=day_in_words(other["on"]), number=other["number"])
+    return localised(NUMBERED[other["side"]], day=other["on"], number=other["number"])
 
 
 def _lists(page: Page) -> Iterator[tuple[str, list[Text]]]:

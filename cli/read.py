@@ -1,11 +1,10 @@
 """Verbs that read the law: an article in full, the contents of an act, the labels and properties of the graph."""
 
-from datetime import datetime
 from typing import Annotated
 
 import typer
 
-from cli.in_time import KnownOn
+from cli.days import KnownOn, OnDay
 from cli.output import say_json
 from cli.workspace import Home
 
@@ -20,10 +19,7 @@ def show(
         list[str],
         typer.Argument(help="A number (L1234-9), a citation, an identifier (Lexgraph's or the publisher's), or an act's title."),
     ],
-    on: Annotated[
-        datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], metavar="<date>", help="The wording in force on this day (YYYY-MM-DD)."),
-    ] = None,
+    on: OnDay = None,
     known_on: KnownOn = None,
     act: Annotated[str | None, typer.Option(help="The act that has the article: its identifier or title.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Print long lists of citations to their ends.")] = False,
@@ -40,7 +36,7 @@ def show(
     with Home.of(context).graph() as graph:
         index = Home.of(context).index(graph)
         found = named(graph, index, " ".join(name), act)
-        page = page_of(graph, index, found, on.date() if on else None, known_on.date() if known_on else None)
+        page = page_of(graph, index, found, on, known_on)
     say_json(page) if json_ else show_page(page, all_lines=all_)
 
 
@@ -49,9 +45,7 @@ def contents(
     context: typer.Context,
     name: Annotated[list[str] | None, typer.Argument(help="An act or a section. Without any, the acts are listed.")] = None,
     depth: Annotated[int, typer.Option(min=0, help="Levels to go down.")] = 2,
-    on: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], metavar="<date>", help="The contents on this day (YYYY-MM-DD).")
-    ] = None,
+    on: OnDay = None,
     act: Annotated[str | None, typer.Option(help="The act that has it: its identifier or title.")] = None,
     json_: Json = False,
 ) -> None:
@@ -61,8 +55,7 @@ def contents(
 
     home, words = Home.of(context), " ".join(name or ())
     with home.graph() as graph:
-        day = on.date() if on else None
-        listed = contents_of(graph, named(graph, home.index(graph), words, act), depth, day) if name else acts_of(graph)
+        listed = contents_of(graph, named(graph, home.index(graph), words, act), depth, on) if name else acts_of(graph)
     if json_:
         say_json(listed)
     else:

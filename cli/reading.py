@@ -7,9 +7,8 @@ from typing import Any
 from citations.resolve import number_order
 from cli.language import localised
 from cli.named import BY_ID, Named
-from cli.pages import day_in_words
 from cypher.graph import Graph, Row
-from schema.errors import NotFound, NotOnRecord
+from schema.errors import BadQuery, NotFound, NotOnRecord
 from schema.publishers import act_url, article_url, outside_url, section_url, wording_url
 from schema.wordings import Days, TextOfDay
 from search.corpus.corpus import Corpus
@@ -37,8 +36,11 @@ def page_of(graph: Graph, index: TextIndex, name: Named, day: date | None = None
 
     Raises:
         NotFound: nothing was known of the article then.
+        BadQuery: a day is named, and no article.
     """
     (label, id), corpus = name, index.corpus
+    if label != "Article" and (day or known_on):
+        raise BadQuery(localised("{id} is no article: lexgraph contents {id} --on DAY lists what stood in it on a day", id=id))
     (row,) = graph.rows(BY_ID[label], ids=[id])
     act = row if label == "Act" else _row(graph, "Act", row["act_id"])
     page: Page = {"label": label} | {key: row[key] for key in _SHOWN if key in row}
@@ -73,15 +75,14 @@ def known_then(graph: Graph, article: Row, others: Sequence[Row], day: date) -> 
     try:
         return as_known(article, others, graph.rows("revisions", ids=[article["id"], article["act_id"]]), day)
     except NotOnRecord as none:
-        number, on = none.number, day_in_words(day)
         if none.since is None or none.since <= day:
-            raise NotFound(localised("nothing was on record of article {number} on {day}", number=number, day=on)) from None
+            raise NotFound(localised("nothing was on record of article {number} on {day}", number=none.number, day=day)) from None
         raise NotFound(
             localised(
                 "what was on record of article {number} is known from {since} on, not on {day}",
-                number=number,
-                since=day_in_words(none.since),
-                day=on,
+                number=none.number,
+                since=none.since,
+                day=day,
             )
         ) from None
 

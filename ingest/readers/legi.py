@@ -159,9 +159,9 @@ def _act(root: _Node) -> Act:
         title=root.text("title").strip(),
         language="fr",
         status=root.text("etat"),
-        valid_from=root.day("dateDebutVersion"),
         source="legi",
         source_id=root.own_id,
+        updated=root.day("dateDebutVersion"),  # the first day of this consolidation, not of the code
         licence=LICENCE,
     )
 

@@ -42,6 +42,12 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _SMALL_LETTER = re.compile(
     r"(?<![\w.'’-])(?:(?:lo|[lrda])(?=\.?\s?\*{0,2}\s?\.?\s?\d{1,4}-\d)|(?:lo|[lrd])(?=\.?\s?\*{0,2}\d{2,4}\b|\.\s?\d))"
 )
+_SPACED = re.compile(
+    r"(?<![\w.'’-])(?P<letter>LO|[LRD])(?:\s?\.?\s?|-)(?P<parts>\*{0,2}\d{3,4}(?:\s?[ .-]\s?\d{1,2}){1,2})(?![\w%€]|[.,-]\d)"
+    r"(?!\s?(?:%|€|euros?|h|heures?|jours?|semaines?|mois|ans?|années?)(?!\w))",
+    re.IGNORECASE,
+)
+"""A number whose parts stand apart ("L 1234 9", "L.1234.9", "L-1234-9"); "D 100 5 jours" may be no such number."""
 _SHOUTED = re.compile(r"(?<=\d)\s(?:DU|DES|DE LA|DE L'|DE|D'|OF THE|OF|ET|OU|AND|TO|À)(?!\w)")
 _FIRST_OF_LIST = re.compile(rf"(?<![\w.'’-])(?={_LETTERED})")
 _IN_LIST = re.compile(
@@ -100,11 +106,23 @@ class Rewritten:
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A citation in a query: its key (`citations.find`), and the half-open range of the words with those of its act."""
+    """A citation in a query.
+
+    Attributes:
+        target: its key (`citations.find`).
+        start: where its words begin, with those of its act.
+        end: behind their last.
+        is_apart: it stands apart from the only act that the query names, and is taken to be of that.
+    """
 
     target: str
     start: int
     end: int
+    is_apart: bool = False
+
+    def of_any_act(self) -> "Cited":
+        """Return the citation as one that names no act."""
+        return replace(self, target=f"{ANY_ACT}#{self.target.partition('#')[2]}", is_apart=False)
 
 
 def cited_in(query: str, names: ActNames, jurisdiction: str) -> list[Cited]:
@@ -128,9 +146,10 @@ def _cited(reference: Reference, rewritten: Rewritten, act: str) -> Cited:
     if reference.act_words:
         start, end = min(start, reference.act_words[0]), max(end, reference.act_words[1])
     target = reference.target
-    if target.startswith(f"{ANY_ACT}#"):
+    is_apart = act != ANY_ACT and target.startswith(f"{ANY_ACT}#")
+    if is_apart:
         target = act + target[len(ANY_ACT) :]
-    return Cited(target, *rewritten.range_of(start, end))
+    return Cited(target, *rewritten.range_of(start, end), is_apart)
 
 
 def _as_running_text(query: str, names: ActNames) -> tuple[Rewritten, list[Mention]]:
@@ -138,6 +157,7 @@ def _as_running_text(query: str, names: ActNames) -> tuple[Rewritten, list[Menti
     text = Rewritten.of(query.replace("\u00a0", " ").replace("’", "'").replace("´", "'"))
     for pattern, by in _REWRITES:
         text = text.sub(pattern, by)
+    text = text.sub(_SPACED, lambda match: match["letter"] + "-".join(re.split(r"[\s.-]+", match["parts"])))
     text = text.sub(_SMALL_LETTER, lambda match: match[0].upper()).sub(_SHOUTED, lambda match: match[0].lower())
     text = text.sub(_NEXT_TO, ", ").sub(_ALONE, "articles ")
     text = text.sub(_FIRST_OF_LIST, lambda match: "" if _IN_LIST.search(text.text, 0, match.start()) else "articles ")

@@ -34,6 +34,8 @@ _HOW_LONG = re.compile(r"\bcombien\s+de\s+temps\b", re.IGNORECASE)
 _SAYS_SOMETHING = 2
 """Words of a sentence, small ones apart, from which it is asked by itself: greetings have fewer."""
 _AROUND = " ,;?"
+_FEW = 3
+"""Most articles of other acts that are told to have a number which the act that is named lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ class Missing:
     Attributes:
         text: the words.
         act: title of the act that they name, or name; "" where they name none.
-        nearest: identifiers of the articles whose numbers are nearest; none where the act itself is lacking.
+        nearest: identifiers of the articles that have the number in other acts, else of those whose numbers are nearest; none
+            where the act itself is lacking.
         said: one sentence for a person.
     """
 
@@ -90,7 +93,7 @@ class Understood:
         shown = [f"Showing results for “{self.corrected}”."] if self.corrected else []
         foreign = ["The query seems to be in another language than the law that is loaded."] if self.language else []
         told = [f"Searched in its terms: “{self.words}”."] if self.translated else []
-        return [*shown, *foreign, *told, *(missing.said for missing in self.missing)]
+        return [*shown, *foreign, *told, *dict.fromkeys(missing.said for missing in self.missing)]
 
 
 class Understanding:
@@ -152,6 +155,17 @@ class Understanding:
             for found in self.names.candidates(name[:at]):
                 if f"{found}{name[at:]}" in self._corpus.section_position:
                     return f"{found}{name[at:]}"
+        if called := self.section_called(name, act):
+            return called
+        among = [id for id in self._corpus.sections if act is None or id.startswith(f"{act}/")]
+        raise NotFound(f"no such section: {name}{nearest_said(name, among)}")
+
+    def section_called(self, name: str, act: str | None = None) -> str | None:
+        """Return the section that words cite ("livre IV du code rural"), of the act that they name, else of one; None for none.
+
+        Raises:
+            NotFound: they cite several.
+        """
         for cited in cited_in(name, self.names, self._jurisdiction):
             acted, _, place = cited.target.partition("#")
             acts = ([act] if act else []) if acted == ANY_ACT else self.names.acts_of(acted)
@@ -162,8 +176,7 @@ class Understanding:
                 shown = ", ".join([*sections[:3], *(["…"] if len(sections) > 3 else [])])
                 advice = "give the identifier of one, or name its parts"
                 raise NotFound(f"{len(sections)} sections are called {name}: {shown}; {advice}")
-        among = [id for id in self._corpus.sections if act is None or id.startswith(f"{act}/")]
-        raise NotFound(f"no such section: {name}{nearest_said(name, among)}")
+        return None
 
     def understand(self, query: str, only: Filter = Filter(), mask: Mask | None = None) -> Understood:
         """Return what a query says.
@@ -180,6 +193,9 @@ class Understanding:
         lacking: list[Cited] = []
         for one in cited:
             found = self._named(one, only, query[one.start : one.end].strip())
+            if isinstance(found, Missing) and one.is_apart:
+                elsewhere = self._named(one.of_any_act(), only, found.text)
+                found = found if isinstance(elsewhere, Missing) else elsewhere
             if isinstance(found, Missing):
                 missing.append(found)
                 lacking.append(one)
@@ -232,10 +248,16 @@ class Understanding:
         if place.startswith("/"):
             return Missing(text, title, (), f"No such section{where}." if title else "No section is meant without its act.")
         first = place.partition("..")[0]
+        shown = place.replace("..", " to ")
+        elsewhere = self.numbers.find(first) if acts and not first.isdigit() else []  # each act has an article 5
+        if 0 < len(elsewhere) <= _FEW:
+            held = " and ".join(dict.fromkeys(self.names.title(self._act(position)) for position in elsewhere))
+            return self._missing(text, title, elsewhere, f"No article {shown}{where}, but in {held}.")
         nearest = self.numbers.nearest(first, acts)
         near = ", ".join(self._label(position, with_act=acts is None or len(acts) > 1) for position in nearest)
-        shown = place.replace("..", " to ")
-        said = f"No article {shown}{where}{'; nearest: ' if near else '.'}{near}"
+        return self._missing(text, title, nearest, f"No article {shown}{where}{'; nearest: ' if near else '.'}{near}")
+
+    def _missing(self, text: str, title: str, nearest: Sequence[int], said: str) -> Missing:
         return Missing(text, title, tuple(self._corpus.articles[position] for position in nearest), said)
 
     def _in_articles(self, acts: list[int] | None, place: str) -> list[int]:
@@ -255,8 +277,11 @@ class Understanding:
         masks = [self._corpus.below(self._corpus.section_position[id]) for id in sections]
         return np.flatnonzero(np.logical_or.reduce(masks)).tolist() if masks else []
 
+    def _act(self, position: int) -> str:
+        return self._corpus.acts[int(self._corpus.article_act[position])]
+
     def _label(self, position: int, *, with_act: bool) -> str:
-        act = self._corpus.acts[int(self._corpus.article_act[position])]
+        act = self._act(position)
         number = self._corpus.articles[position][len(act) + 1 :].partition("~")[0]
         return f"{number} ({self.names.title(act)})" if with_act else number
 

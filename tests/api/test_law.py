@@ -26,13 +26,14 @@ def nodes(connection: dict[str, Any]) -> list[str]:
 
 def test_an_act_shows_all_its_properties(client: TestClient) -> None:
     query = """query($id: ID!) { act(id: $id) {
-      id title kind jurisdiction language status validFrom validTo eli celex sourceId licence } }"""
+      id title kind jurisdiction language status validFrom validTo updated eli celex sourceId licence } }"""
     act = ask(client, query, id=BAKERS_ID)["act"]
     assert act["licence"]
     del act["licence"]
     assert act == {
         "id": BAKERS_ID, "title": "Code de la boulangerie", "kind": "code", "jurisdiction": "fr", "language": "fr",
-        "status": "VIGUEUR", "validFrom": "2020-01-01", "validTo": None, "eli": None, "celex": None, "sourceId": BAKERS,
+        "status": "VIGUEUR", "validFrom": None, "validTo": None, "updated": "2020-01-01", "eli": None, "celex": None,
+        "sourceId": BAKERS,
     }  # fmt: skip
 
 

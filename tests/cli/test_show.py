@@ -95,6 +95,46 @@ def test_a_number_that_no_article_has_names_the_nearest(ask: Lexgraph) -> None:
     assert "no such act" in ask("show", "L1", "--act", "code du sel").err
 
 
+def test_an_identifier_that_no_article_has_is_not_that_of_its_act(ask: Lexgraph) -> None:
+    ended = ask("show", f"{BAKERS_ID}/L111-9")
+    assert ended.code == NotFound.exit_code
+    assert "No article L111-9 in Code de la boulangerie; nearest: L111-3" in ended.err
+    assert "nothing is named foo" in ask("show", f"{BAKERS_ID}/L111-1/foo").err
+
+
+def test_a_section_is_named_by_its_place_in_an_act(ask: Lexgraph) -> None:
+    for verb in ("show", "contents"):
+        assert json.loads(ask.do(verb, "livre Ier du code de la boulangerie", "--json"))["id"].endswith("/livre-ier")
+
+
+def test_an_act_has_no_page_of_another_day(ask: Lexgraph) -> None:
+    ended = ask("show", BAKERS_ID, "--on", "1990-01-01")
+    assert ended.code == BadQuery.exit_code
+    assert f"lexgraph contents {BAKERS_ID} --on DAY" in ended.err
+
+
+@pytest.mark.parametrize("words", ["01/01/2020", "2020-02-30", "yesterday"])
+def test_a_day_that_is_none_is_told_alike_by_every_verb(ask: Lexgraph, words: str) -> None:
+    for said in (
+        ["show", "L2", "--on", words],
+        ["search", "moulin", "--in-force-on", words],
+        ["changes", BAKERS_ID, "--from", words, "--to", "2020-01-01"],
+    ):
+        ended = ask(*said)
+        assert ended.code == BadQuery.exit_code
+        assert f"not a date: '{words}' (write YYYY-MM-DD)" in ended.err
+
+
+def test_law_of_another_day_says_that_what_has_gone_is_missing(ask: Lexgraph) -> None:
+    for said in (
+        ["contents", MILLERS_ID, "--on", "1990-01-01"],
+        ["changes", MILLERS_ID, "--from", "1990-01-01", "--to", "2020-01-01"],
+    ):
+        assert "articles that it has dropped since are missing here" in ask.do(*said)
+        assert json.loads(ask.do(*said, "--json"))["complete"] is False
+    assert "missing here" not in ask.do("contents", MILLERS_ID)
+
+
 def test_a_misspelt_title_names_the_nearest_act(ask: Lexgraph, ask_in_french: Lexgraph) -> None:
     for verb in ("show", "contents"):
         ended = ask(verb, "code", "de", "la", "boulangrie")

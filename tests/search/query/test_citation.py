@@ -20,6 +20,11 @@ LOOKUPS: dict[str, tuple[str, ...]] = {
     "r.* 123-1": ("CSS R*123-1",),
     "L411-1": ("CT L411-1", "CSS L411-1", "CRPM L411-1"),
     "art. L411-2": ("CSS L411-2", "CRPM L411-2"),
+    # parts apart
+    "L 1152 1": ("CT L1152-1",),
+    "article l. 1225.4 du code du travail": ("CT L1225-4",),
+    "L-1152-1": ("CT L1152-1",),
+    "r 1225 4 code du travail et L 411 2 CSS": ("CT R1225-4", "CSS L411-2"),
     # with an act
     "L. 1225-4 code du travail": ("CT L1225-4",),
     "article L. 521-1 du code de la sécurité sociale": ("CSS L521-1",),
@@ -61,7 +66,11 @@ WRONG: dict[str, tuple[str, str]] = {
     "L9999-1": ("No article L9999-1; nearest: L1225-4 (Code du travail), ", "CT L1225-4"),
     "article 1152-9": ("No article 1152-9; nearest: L1152-4 (Code du travail), ", "CT L1152-4"),
     "L1152-9 du code du travail": ("No article L1152-9 in Code du travail; nearest: L1152-4, L1152-3, L1152-2", "CT L1152-4"),
-    "article L. 521-1 du code rural": ("No article L521-1 in Code rural et de la pêche maritime; nearest: L411-", "CRPM L411-1"),
+    "article L. 521-1 du code rural": (
+        "No article L521-1 in Code rural et de la pêche maritime, but in Code de la sécurité sociale.",
+        "CSS L521-1",
+    ),
+    "article L. 511-1 du code rural": ("No article L511-1 in Code rural et de la pêche maritime; nearest: L411-", "CRPM L411-1"),
     "R1152-1 C. trav.": ("No article R1152-1 in Code du travail; nearest: L1152-1, ", "CT L1152-1"),
     "articles L1153-1 à L1153-6 du code du travail": (
         "No article L1153-1 to L1153-6 in Code du travail; nearest: L1152-",
@@ -111,6 +120,12 @@ def test_an_act_that_this_law_lacks_is_told_and_its_number_is_not_looked_up_in_o
         assert understood.named == ()
 
 
+def test_an_article_beside_one_of_an_act_that_this_law_lacks_is_found(understanding: Understanding, retriever: Retriever) -> None:
+    understood = understanding.understand("article 1240 code civil et L1152-1")
+    assert [retriever.corpus.articles[position] for position in understood.named] == ids("CT L1152-1")
+    assert understood.notes() == ["Code civil is not in this law."]
+
+
 def test_an_act_of_the_union_that_this_law_lacks_is_told_in_the_words_of_the_query(understanding: Understanding) -> None:
     understood = understanding.understand("art. 5 de la directive 1999/70")
     assert [missing.said for missing in understood.missing] == [
@@ -119,9 +134,21 @@ def test_an_act_of_the_union_that_this_law_lacks_is_told_in_the_words_of_the_que
 
 
 def test_numbers_that_are_no_citation_name_nothing(understanding: Understanding) -> None:
-    for query in ("préavis de 15 jours", "il y a 3 mois", "salaire 2024", "moins de 50 salariés", "2 enfants", "a 65 ans"):
+    for query in (
+        "préavis de 15 jours",
+        "il y a 3 mois",
+        "salaire 2024",
+        "moins de 50 salariés",
+        "2 enfants",
+        "a 65 ans",
+    ):
         assert understanding.understand(query).named == (), query
         assert understanding.understand(query).missing == (), query
+
+
+def test_a_number_is_no_longer_than_it_is(understanding: Understanding) -> None:
+    (missing,) = understanding.understand("L 150 20 euros").missing
+    assert missing.text == "L 150"
 
 
 @pytest.mark.parametrize("mode", Mode)
