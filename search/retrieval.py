@@ -145,10 +145,21 @@ class Retriever:
             NotReady: the mode needs a model, and none is active.
             ServerUnavailable, QueryTimeout: the text index or the vector search did not answer.
         """
+        ranking = self.whole_rank(query, mode, filter=filter, pooled=pooled)
+        return ranking.scores, ranking.lists
+
+    def whole_rank(self, query: str, mode: Mode = Mode.HYBRID, *, filter: Filter = Filter(), pooled: bool = True) -> Ranking:
+        """Rank all articles by every list, or by none: what is learnt or measured must not come from half of them.
+
+        Raises:
+            NotFound: the filter names no act or section.
+            NotReady: the mode needs a model, and none is active.
+            ServerUnavailable, QueryTimeout: the text index or the vector search did not answer.
+        """
         ranking = self.rank(query, mode, filter=filter, pooled=pooled)
         for error in ranking.lost.values():
             raise error
-        return ranking.scores, ranking.lists
+        return ranking
 
     def rank(
         self,

@@ -94,7 +94,7 @@ def entry(name: str, load: Callable[[str], Recipe], once: Collection[str] = ()) 
 def seeds_of(recipe: Recipe, wanted: int) -> int:
     """Return how many seeds of those wanted make a difference to a recipe."""
     learns = recipe.method not in ("bm25", "bm25-tuned") and recipe.training.epochs > 0
-    return wanted if learns else 1
+    return wanted if learns or recipe.encoder.is_tuned else 1
 
 
 def contender(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str] = tuple(WAYS)) -> Contender:
@@ -142,7 +142,7 @@ def _reading(trainer: Trainer, recipe: Recipe, split: str) -> Contender:
     retriever = gathering(trainer.workspace.index, model)
 
     def served(query: str) -> Scores:
-        return reranker.reordered(query, retriever.rank(query))
+        return reranker.reordered(query, retriever.whole_rank(query))
 
     seconds, parameters = found.training_s + time.monotonic() - began, found.parameters + reranker.reader.parameters
     return replace(found, ways={**found.ways, "served": served}, training_s=seconds, parameters=parameters)
@@ -159,7 +159,7 @@ def _reranking(trainer: Trainer, recipe: Recipe, split: str, model: VectorModel,
     retriever = gathering(workspace.index, model)
 
     def served(query: str) -> Scores:
-        ranking = retriever.rank(query)
+        ranking = retriever.whole_rank(query)
         return ranking.scores if ranking.reranked is None else reranker.reordered(ranking.scores, ranking.reranked.candidates)
 
     seconds, parameters = found.training_s + time.monotonic() - began, found.parameters + reranker.parameters

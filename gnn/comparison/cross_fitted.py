@@ -137,7 +137,8 @@ def _gained(one: _PerQuestion, over: _PerQuestion) -> dict[str, Measured]:
 def _towers(recipe: Recipe) -> tuple[object, ...]:
     """Return what makes the candidates that a recipe reranks."""
     learnt_from = recipe.more_questions, recipe.votes, recipe.rerank.negatives, recipe.rerank.tuned
-    return recipe.encoder, recipe.document, recipe.query, recipe.training, recipe.curriculum, *learnt_from
+    asked = recipe.sentences, recipe.tune_fusion
+    return asked, recipe.encoder, recipe.document, recipe.query, recipe.training, recipe.curriculum, *learnt_from
 
 
 def _reranked(examples: Sequence[Example], recipe: Recipe, workspace: Workspace) -> list[Ranks]:

@@ -61,6 +61,6 @@ def _read(kept: Path) -> dict[bytes, npt.NDArray[np.float32]]:
 
 
 def _write(kept: Path, vector_of: dict[bytes, npt.NDArray[np.float32]]) -> None:
-    part = kept.with_suffix(".part.npz")
+    part = kept.with_suffix(f".{os.getpid()}.part.npz")  # a comparison may make the same beside a training
     np.savez(part, keys=np.frombuffer(b"".join(vector_of), np.uint8).reshape(-1, 16), vectors=np.stack(list(vector_of.values())))
     os.replace(part, kept)

@@ -69,7 +69,7 @@ def asked_of(retriever: Retriever, question: Question, fold: int = 0) -> list[Ex
     relevant, examples = positions_of(retriever.corpus, question), list[Example]()
     for asked in (TITLE, WITH_DESCRIPTION) if question.description else (WITH_DESCRIPTION,):
         query = query_text(question, asked)
-        reranked = retriever.rank(query).reranked
+        reranked = retriever.whole_rank(query).reranked
         if reranked is not None:
             examples.append(Example(fold, asked, reranked.candidates, relevant, query))
     return examples

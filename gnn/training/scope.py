@@ -117,7 +117,7 @@ def evidence_of(
     def evidence(question: Question) -> list[tuple[float, ...]]:
         texts = (query_text(question, asked) for asked in (TITLE, WITH_DESCRIPTION))
         # A question that names an article is sure to be answered, whatever its words say: nothing is learnt from it.
-        return [retriever.rank(text, pooled=False).evidence or (0.0,) * len(EVIDENCE) for text in texts]
+        return [retriever.whole_rank(text, pooled=False).evidence or (0.0,) * len(EVIDENCE) for text in texts]
 
     with progress("scope", len(questions)) as advance:
         return np.array(list(side_by_side(evidence, questions, threads, advance)))
