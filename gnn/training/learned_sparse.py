@@ -3,7 +3,7 @@
 The weight of a word stands for that in queries and that in articles at once, so it can be written into the index: BM25's own
 ranks by what is learnt, at its speed. Recipes are compared by it; the service has the plain weights. Unlike SPLADE no word is
 added to an article or a query, for which a language model would be asked. The weight is ``exp(θ · f + w)``, with f its idf and
-its length in letters, and w a weight of its own, which decays: a word that no question has is weighted by f alone.
+its length in letters, and w a weight of its own; all that is learnt decays. A word of no question keeps the weight that it has.
 """
 
 from collections.abc import Mapping, Sequence
