@@ -1,33 +1,31 @@
 """Days as the command line takes them: an option's words read the same way by every verb."""
 
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from schema.errors import BadQuery
 
-METAVAR = "<date>"
 
-
-def read_day(words: str | date) -> date:
+def read_day(words: str) -> date:
     """Return the day that an option names.
 
     Raises:
         BadQuery: it is none.
     """
     try:
-        return words if isinstance(words, date) else date.fromisoformat(words)
+        return date.fromisoformat(words)
     except ValueError:
         raise BadQuery(f"not a date: {words!r} (write YYYY-MM-DD)") from None
 
 
-Start = Annotated[date, typer.Option("--from", parser=read_day, metavar=METAVAR, help="The earlier day (YYYY-MM-DD).")]
-End = Annotated[date, typer.Option("--to", parser=read_day, metavar=METAVAR, help="The later day (YYYY-MM-DD).")]
-OnDay = Annotated[date | None, typer.Option("--on", parser=read_day, metavar=METAVAR, help="As it was on this day (YYYY-MM-DD).")]
-InForceOn = Annotated[
-    date | None, typer.Option(parser=read_day, metavar=METAVAR, help="Only articles in force on this day (YYYY-MM-DD).")
-]
-KnownOn = Annotated[
-    date | None, typer.Option(parser=read_day, metavar=METAVAR, help="As the graph had it on this day (YYYY-MM-DD).")
-]
+def _day(meaning: str, *names: str) -> Any:
+    return typer.Option(*names, parser=read_day, metavar="<date>", help=f"{meaning} (YYYY-MM-DD).")
+
+
+Start = Annotated[date, _day("The earlier day", "--from")]
+End = Annotated[date, _day("The later day", "--to")]
+OnDay = Annotated[date | None, _day("As it was on this day")]
+InForceOn = Annotated[date | None, _day("Only articles in force on this day")]
+KnownOn = Annotated[date | None, _day("As the graph had it on this day")]

@@ -154,6 +154,7 @@ FROM_BELOW: dict[str, str] = {
     "Searched in its terms: “{terms}”.": "Recherche dans les termes du droit : « {terms} ».",
     "{act} is not in this law.": "{act} n'est pas dans ce droit.",
     "No article {number} in {act}; nearest: {near}": "Pas d'article {number} dans {act} ; les plus proches : {near}",
+    "No article {number} in {act}, but in {others}.": "Pas d'article {number} dans {act}, mais dans {others}.",
     "No article {number} in {act}.": "Pas d'article {number} dans {act}.",
     "No article {number}; nearest: {near}": "Pas d'article {number} ; les plus proches : {near}",
     "No article {number}.": "Pas d'article {number}.",

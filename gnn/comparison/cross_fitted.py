@@ -138,7 +138,7 @@ def _towers(recipe: Recipe) -> tuple[object, ...]:
     """Return what makes the candidates that a recipe reranks."""
     learnt_from = recipe.more_questions, recipe.votes, recipe.rerank.negatives, recipe.rerank.tuned
     asked = recipe.sentences, recipe.tune_fusion
-    return asked, recipe.encoder, recipe.document, recipe.query, recipe.training, recipe.curriculum, *learnt_from
+    return recipe.encoder, recipe.document, recipe.query, recipe.training, recipe.curriculum, *learnt_from, *asked
 
 
 def _reranked(examples: Sequence[Example], recipe: Recipe, workspace: Workspace) -> list[Ranks]:

@@ -112,15 +112,22 @@ def learn_scope(
 def evidence_of(
     retriever: Retriever, questions: Sequence[Question], *, threads: int = 2, progress: Progress = silent
 ) -> Evidences:
-    """Return the evidence of questions, asked by title and as a whole: float64[questions, 2, evidence]."""
+    """Return the evidence of questions, asked by title and as a whole: float64[questions, 2, evidence].
+
+    One that only names articles is left out: it has no words to rank by, and is sure to be answered.
+
+    Raises:
+        ServerUnavailable, QueryTimeout: the text index or the vector search did not answer.
+    """
 
     def evidence(question: Question) -> list[tuple[float, ...]]:
         texts = (query_text(question, asked) for asked in (TITLE, WITH_DESCRIPTION))
-        # A question that names an article is sure to be answered, whatever its words say: nothing is learnt from it.
-        return [retriever.whole_rank(text, pooled=False).evidence or (0.0,) * len(EVIDENCE) for text in texts]
+        found = (retriever.whole_rank(text, pooled=False).evidence for text in texts)
+        return [one for one in found if one is not None]
 
     with progress("scope", len(questions)) as advance:
-        return np.array(list(side_by_side(evidence, questions, threads, advance)))
+        rows = [row for row in side_by_side(evidence, questions, threads, advance) if len(row) == 2]
+    return np.array(rows, np.float64).reshape(-1, 2, len(EVIDENCE))
 
 
 def confidences(scope: Scope, evidence: Evidences) -> npt.NDArray[np.float64]:

@@ -249,9 +249,9 @@ class Understanding:
             return Missing(text, title, (), f"No such section{where}." if title else "No section is meant without its act.")
         first = place.partition("..")[0]
         shown = place.replace("..", " to ")
-        elsewhere = self.numbers.find(first) if acts and not first.isdigit() else []  # each act has an article 5
+        elsewhere = self.numbers.find(place) if acts and not place.isdigit() else []  # each act has an article 5
         if 0 < len(elsewhere) <= _FEW:
-            held = " and ".join(dict.fromkeys(self.names.title(self._act(position)) for position in elsewhere))
+            held = ", ".join(dict.fromkeys(self.names.title(self._act(position)) for position in elsewhere))
             return self._missing(text, title, elsewhere, f"No article {shown}{where}, but in {held}.")
         nearest = self.numbers.nearest(first, acts)
         near = ", ".join(self._label(position, with_act=acts is None or len(acts) > 1) for position in nearest)

@@ -117,6 +117,12 @@ def test_reading_is_french_from_beginning_to_end(ask_in_french: Lexgraph) -> Non
     assert "8 articles" in ask_in_french.do("contents", BAKERS_ID)
 
 
+def test_an_article_of_another_act_is_told_in_french() -> None:
+    with patch.dict(os.environ, {"LC_ALL": "fr_FR.UTF-8"}):
+        said = translated("No article L1234-9 in Code rural, but in Code du travail.")
+    assert said == "Pas d'article L1234-9 dans Code rural, mais dans Code du travail."
+
+
 def test_errors_are_french_too(ask_in_french: Lexgraph) -> None:
     assert ask_in_french("search", "pain", "--act", "fr/none").err.startswith(
         "lexgraph: texte inconnu : fr/none ; les plus proches : "

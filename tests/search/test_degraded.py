@@ -212,6 +212,14 @@ def test_training_questions_vote_whatever_is_away(index: TextIndex) -> None:
     assert "questions" in next(hit for hit in hits if hit.position == 4).places
 
 
+def test_nothing_is_learnt_or_measured_from_half_of_the_lists(index: TextIndex) -> None:
+    retriever = Retriever(without_text(index), model_of(index))
+    assert retriever.rank("pain").lost
+    for learning in (retriever.whole_rank, retriever.scores):
+        with pytest.raises(ServerUnavailable):
+            learning("pain")
+
+
 @pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.BM25, Mode.VECTOR])
 def test_without_either_the_error_says_both(index: TextIndex, mode: Mode) -> None:
     model = dataclasses.replace(model_of(index), nearest=away(QueryTimeout("vectors are slow")))
