@@ -149,6 +149,8 @@ class Act(_Container):
     kind: str = _read()
     jurisdiction: str = _read()
     language: str = _read()
+    updated: date | None = _read()
+    """Day of the consolidation that was read."""
     eli: str | None = _read()
     celex: str | None = _read()
     licence: str | None = _read()

@@ -93,7 +93,7 @@ def test_what_rerankers_add_is_measured_on_questions_that_they_had_not_seen(
 
     monkeypatch.setattr("gnn.comparison.cross_fitted.fit_trees", noted)
     trees = reranking_recipe()
-    graph_reranker = small_recipe().model_copy(update={"name": "graph", "method": "graph-reranker", "rerank": trees.rerank})
+    graph_reranker = trees.model_copy(update={"name": "graph", "method": "graph-reranker"})
     other = trees.model_copy(update={"name": "other", "training": trees.training.model_copy(update={"epochs": 1})})
     with open_graph(trained_home) as graph:
         workspace = Workspace(EmbeddedStore(trained_home), graph, index, questions)
