@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+import citations
+import schema
 import search
 from schema.errors import StorageFull
 from search.evaluation import Judged, Ranks
@@ -33,12 +35,12 @@ ByRanking = Mapping[str, Mapping[str, Answers]]
 
 @cache
 def ranked_by() -> str:
-    """Return a digest of the code that ranks: what was answered by another is asked anew."""
-    folder = Path(search.__file__).parent
-    sources = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    """Return a digest of the code that ranks, and reads what a query names: what was answered by another is asked anew."""
     digest = hashlib.sha256()
-    for path in sources:
-        digest.update(f"{path.relative_to(folder).as_posix()}\0".encode() + path.read_bytes())
+    for room in (search, citations, schema):
+        folder = Path(str(room.__file__)).parent
+        for path in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+            digest.update(f"{room.__name__}/{path.relative_to(folder).as_posix()}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 
 

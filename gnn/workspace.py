@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,12 +72,14 @@ class Workspace:
         Raises:
             BadSetting: a source that the encoder's recipe names has no questions.
         """
-        own = self.of_recipe(recipe.other(recipe.encoder.tuned) if recipe.encoder.tuned else recipe).questions
-        if not recipe.rerank.rounds or not recipe.rerank.over:
-            return own
-        held = {(one.source, one.id) for one in own}
-        over = self.learnt_from(recipe.other(recipe.rerank.over))
-        return [*own, *(one for one in over if (one.source, one.id) not in held)]
+        tuned = [recipe.other(recipe.encoder.tuned)] if recipe.encoder.tuned else []
+        each = [self.of_recipe(one).questions for one in (*tuned, recipe)]
+        if recipe.rerank.rounds and recipe.rerank.over:
+            each.append(self.learnt_from(recipe.other(recipe.rerank.over)))
+        every: dict[tuple[str, str], Question] = {}
+        for one in chain.from_iterable(each):
+            every.setdefault((one.source, one.id), one)
+        return [*every.values()]
 
     def version_id(self, recipe: Recipe, split: str) -> str:
         """Return the identifier of a recipe's version: the same law, questions, options and seed give the same one.
@@ -91,6 +94,12 @@ class Workspace:
         """Make a version fit to serve this law (`gnn.versions.serving.make_ready`); return how many embeddings were made."""
         store, graph, corpus = self.store, self.graph, self.corpus
         return make_ready(store, graph, corpus, self.text, id, threads=self.threads, progress=self.progress)
+
+    @property
+    def engines(self) -> str:
+        """Names of what holds the words and the vectors: a server's figures are not those of the embedded engines."""
+        words, vectors = type(self.index.lexical).__name__, self.graph.vectors
+        return "-".join([words, "Embedded" if vectors is None else type(vectors).__name__]).lower()
 
     @property
     def home(self) -> Path:

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from gnn.comparison.reading import first_stage_of, reading_reranker
+from gnn.cost import Cost
 from gnn.model.subgraph import subgraph_edges
 from gnn.options import RerankOptions
 from gnn.recipe import LEXICAL, READERS, Recipe
@@ -16,7 +17,7 @@ from gnn.training.expanded_bm25 import expanded_lexical
 from gnn.training.graph_reranker import fit_graph_reranker
 from gnn.training.learned_sparse import learned_lexical
 from gnn.training.train import Trainer, check_questions
-from gnn.versions.files import load_model, parameters_of, read_run
+from gnn.versions.files import costs_of, load_model
 from gnn.versions.shared_folder import model_folder
 from gnn.workspace import Workspace
 from schema.errors import BadQuery
@@ -67,15 +68,17 @@ class Contender:
 
     Attributes:
         ways: the scores of all articles for a query, by way; without "served" where that is "feedback".
-        training_s: seconds of its training, the tuning of the fusion left out.
-        parameters: number of those that were learnt; trees do not count.
-        encoder_gpu: that its bi-encoder was trained on; empty where that had none, or there is none.
+        cost: of its training, the tuning of the fusion and what reranks left out; the GPU is that of its bi-encoder.
+        reranker: cost of what reranks; trees are no parameters.
     """
 
     ways: Mapping[str, Score]
-    training_s: float
-    parameters: int
-    encoder_gpu: str = ""
+    cost: Cost
+    reranker: Cost = field(default_factory=Cost)
+
+    def cost_of(self, way: str) -> Cost:
+        """Return what a way of ranking took to train."""
+        return self.cost + self.reranker if way == "served" else self.cost
 
 
 def entry(name: str, load: Callable[[str], Recipe], once: Collection[str] = ()) -> Entry:
@@ -121,49 +124,47 @@ def _towers(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str])
     id = workspace.version_id(recipe, split)
     if model_folder(workspace.home, id).is_dir():
         model = load_model(workspace.home, id, workspace.corpus, workspace.threads)
-        run, parameters = read_run(workspace.home, id), parameters_of(workspace.home, id)
-        seconds, gpu = run["training_s"], run.get("encoder_gpu", "")
+        cost, reranker = costs_of(workspace.home, id)
     else:
         check_questions(recipe, workspace.questions, (split,))
         if set(ways) == {"alone"}:
             recipe = recipe.model_copy(update={"tune_fusion": False, "rerank": RerankOptions()})  # pyright: ignore[reportCallIssue]
         made = trainer.version(recipe, split, id)
         model, trained = made.model(), made.trained
-        seconds, parameters, gpu = trained.seconds, trained.parameters, trained.encoder_gpu
-    return model, Contender(_ways(workspace.index, model, Mode.VECTOR), seconds, parameters, gpu)
+        cost, reranker = trained.cost, trained.reranker
+    return model, Contender(_ways(workspace.index, model, Mode.VECTOR), cost, reranker)
 
 
 def _reading(trainer: Trainer, recipe: Recipe, split: str) -> Contender:
     """Return the first stage of a recipe, with its first answers in the order of the reranker as what is served."""
     own, first = first_stage_of(trainer, recipe)
     model, found = _towers(own, first, split, tuple(WAYS))
-    began = time.monotonic()
+    began = trainer.clock.seconds
     reranker = reading_reranker(trainer, recipe, split, model)
+    cost = Cost(trainer.clock.seconds - began, reranker.reader.parameters)
     retriever = gathering(trainer.workspace.index, model)
 
     def served(query: str) -> Scores:
         return reranker.reordered(query, retriever.whole_rank(query))
 
-    seconds, parameters = found.training_s + time.monotonic() - began, found.parameters + reranker.reader.parameters
-    return replace(found, ways={**found.ways, "served": served}, training_s=seconds, parameters=parameters)
+    return replace(found, ways={**found.ways, "served": served}, reranker=cost)
 
 
 def _reranking(trainer: Trainer, recipe: Recipe, split: str, model: VectorModel, found: Contender) -> Contender:
     """Return a contender with the first candidates of its pooled ranking reranked over their subgraph, as it is served."""
-    began, workspace = time.monotonic(), trainer.workspace
+    began, workspace = trainer.clock.seconds, trainer.workspace
     examples = trainer.examples(recipe, split, model.weights, model.pooling)
     edges = subgraph_edges(workspace.corpus, recipe.document.edges)
     options, seed = recipe.graph_rerank, recipe.training.seed
     threads, progress = workspace.threads, workspace.progress
     reranker = fit_graph_reranker(examples, edges, options, seed=seed, threads=threads, progress=progress)
+    cost = Cost(trainer.clock.seconds - began, reranker.parameters)
     retriever = gathering(workspace.index, model)
 
     def served(query: str) -> Scores:
-        ranking = retriever.whole_rank(query)
-        return ranking.scores if ranking.reranked is None else reranker.reordered(ranking.scores, ranking.reranked.candidates)
+        return reranker.reordered(retriever.whole_rank(query))
 
-    seconds, parameters = found.training_s + time.monotonic() - began, found.parameters + reranker.parameters
-    return replace(found, ways={**found.ways, "served": served}, training_s=seconds, parameters=parameters)
+    return replace(found, ways={**found.ways, "served": served}, reranker=cost)
 
 
 def _lexical(workspace: Workspace, recipe: Recipe, split: str) -> Contender:
@@ -176,8 +177,8 @@ def _lexical(workspace: Workspace, recipe: Recipe, split: str) -> Contender:
         check_questions(recipe, workspace.questions, (split,))
         learnt = recipe.method == "learned-sparse"
         index, parameters = learned_lexical(workspace, recipe, split) if learnt else (tuned_lexical(workspace, split), 4)
-    seconds = time.monotonic() - began
-    return Contender(_ways(index, None, Mode.BM25), 0.0 if recipe.method == "bm25" else seconds, parameters)
+    seconds = 0.0 if recipe.method == "bm25" else time.monotonic() - began
+    return Contender(_ways(index, None, Mode.BM25), Cost(seconds, parameters))
 
 
 def _ways(index: TextIndex, model: VectorModel | None, alone: Mode) -> dict[str, Score]:

@@ -1,8 +1,10 @@
 """Measured rows, kept beside the models: a comparison that was killed goes on, and none is measured twice."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from gnn.cost import Cost
 from gnn.kept_answers import ByRanking, keep_answers, kept_answers
 
 
@@ -12,15 +14,17 @@ class Measured:
 
     Attributes:
         answers: by the way of ranking, then by the way of asking.
-        gpu: of the machine that trained it and was asked; empty where that has none.
-        encoder_gpu: that its bi-encoder was trained on, there or before on another machine; empty where that had none.
+        costs: of the training for each way of ranking; its GPU is that of the bi-encoder, trained there or before elsewhere.
+        gpus: of the machine that was asked, by the way of ranking; empty where it has none.
     """
 
-    training_s: float
-    parameters: int
     answers: ByRanking
-    gpu: str = ""
-    encoder_gpu: str = ""
+    costs: Mapping[str, Cost]
+    gpus: Mapping[str, str]
+
+    def with_more(self, other: "Measured") -> "Measured":
+        """Return this with the ways of ranking that another has measured."""
+        return Measured({**self.answers, **other.answers}, {**self.costs, **other.costs}, {**self.gpus, **other.gpus})
 
 
 def keep(file: Path, measured: Measured) -> None:
@@ -29,9 +33,8 @@ def keep(file: Path, measured: Measured) -> None:
     Raises:
         StorageFull: the disk is full.
     """
-    own = {"training_s": measured.training_s, "parameters": measured.parameters}
-    own |= {"gpu": measured.gpu, "encoder_gpu": measured.encoder_gpu}
-    keep_answers(file, measured.answers, own)
+    costs = {way: asdict(cost) for way, cost in measured.costs.items()}
+    keep_answers(file, measured.answers, {"costs": costs, "gpus": measured.gpus})
 
 
 def kept(file: Path) -> Measured | None:
@@ -39,4 +42,4 @@ def kept(file: Path) -> Measured | None:
     answers, own = kept_answers(file)
     if not own:
         return None
-    return Measured(own["training_s"], own["parameters"], answers, own.get("gpu", ""), own.get("encoder_gpu", ""))
+    return Measured(answers, {way: Cost(**cost) for way, cost in own["costs"].items()}, own["gpus"])

@@ -66,8 +66,8 @@ def _explained(tables: Sequence[RecipeTable]) -> Iterator[str]:
     row = "first row" if tables[0].against == "first" else "row above"
     yield f"Measures are in percent, {over}."
     yield f"Differences from the {row} are in points, with a paired 95 % bootstrap interval over questions."
-    yield "Training is the mean of one, its reranker included, without the tuning of the fusion and the training that chose the"
-    yield "epochs of a refit recipe. Parameters are those of towers and networks; trees do not count."
+    yield "Training is the mean of one, with what reranks where the row is served, without the tuning of the fusion and the"
+    yield "training that chose the epochs of a refit recipe. Parameters are those of towers and networks; trees do not count."
     yield "The time of a query is the median, on the machine that measured."
     yield from _on_gpus(tables)
     yield from _once(tables)

@@ -41,7 +41,7 @@ def first_stage_of(trainer: Trainer, recipe: Recipe) -> tuple[Trainer, Recipe]:
     own = own_questions(trainer.workspace.questions, first)
     if len(own) == len(trainer.workspace.questions):
         return trainer, first
-    return Trainer(replace(trainer.workspace, questions=own)), first
+    return Trainer(replace(trainer.workspace, questions=own), trainer.clock), first
 
 
 def _learnt_over(recipe: Recipe) -> Recipe:
@@ -77,7 +77,8 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
         return model if over == first else own.version(over, split, own.workspace.version_id(over, split)).model()
 
     candidates = workspace.home / RUNS / f"{_by_this_search(own.workspace, over, split)}-candidates.json"
-    training = to_learn_from(own, over, split, whole, candidates)
+    found = trainer.clock.counting(lambda: to_learn_from(own, over, split, whole, candidates), lambda made: made.seconds)
+    training = [*found.each]
     retriever, threads, progress = gathering(workspace.index, model), workspace.threads, workspace.progress
     seen = {question.id for question in own.workspace.learnt_from(first)}
     # Those of further sources are unseen by the first stage: it need not be cross-fitted for them.
@@ -89,7 +90,9 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
     learner = _learner(workspace, recipe)
     id = _by_this_search(workspace, recipe, split)
     run = Run(recipe.name, id, workspace.home / RUNS / id, recipe.fine_tuning, workspace.threads, progress)
-    return learn(learner, recipe, ToLearnFrom(training, development), run)
+    return trainer.clock.counting(
+        lambda: learn(learner, recipe, ToLearnFrom(training, development), run), lambda made: made.seconds
+    )
 
 
 def _by_this_search(workspace: Workspace, recipe: Recipe, split: str) -> str:

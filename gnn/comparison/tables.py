@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from gnn.comparison.contenders import Contender, Entry, Score, contender, seeds_of
 from gnn.comparison.kept import Measured, keep, kept
 from gnn.comparison.trials import Asked, Trial, trials
+from gnn.cost import Cost
 from gnn.distributed import gpu_name
 from gnn.kept_answers import Answers, kept_file
 from gnn.recipe import Recipe
@@ -127,9 +128,12 @@ def _tried(tried: Sequence[Trial], recipe: Recipe, split: str, ways: Collection[
     """Return a recipe of one seed, measured in all trials, as if all their questions were asked of one model."""
     each = [_run(trial.trainer(recipe), recipe, split, ways, trial.asked) for trial in tried]
     answers = {way: {asked: _side_by_side(one.answers[way][asked] for one in each) for asked in tried[0].asked} for way in ways}
-    seconds = float(np.mean([one.training_s for one in each]))
-    gpu, encoder_gpu = max(one.gpu for one in each), max(one.encoder_gpu for one in each)
-    return Measured(seconds, each[0].parameters, answers, gpu, encoder_gpu)
+    costs = {way: _mean_cost([one.costs[way] for one in each]) for way in ways}
+    return Measured(answers, costs, {way: max(one.gpus[way] for one in each) for way in ways})
+
+
+def _mean_cost(each: Sequence[Cost]) -> Cost:
+    return Cost(float(np.mean([one.seconds for one in each])), each[0].parameters, max(one.gpu for one in each))
 
 
 def _side_by_side(answers: Iterable[Answers]) -> Answers:
@@ -140,14 +144,13 @@ def _side_by_side(answers: Iterable[Answers]) -> Answers:
 def _run(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str], asked: Asked) -> Measured:
     """Return a recipe of one seed by some ways of ranking, measured now where it was not before."""
     workspace = trainer.workspace
-    file = kept_file(workspace.home, workspace.version_id(recipe, split), asked)
-    before = kept(file)
-    if before is not None and before.answers.keys() >= set(ways):
+    file = kept_file(workspace.home, f"{workspace.version_id(recipe, split)}-{workspace.engines}", asked)
+    before = kept(file) or Measured({}, {}, {})
+    missing = [way for way in ways if way not in before.answers]
+    if not missing:
         return before
-    one = contender(trainer, recipe, split, ways)
-    measured = measure_contender(one, ways, asked, f"{recipe.name}, {split}", workspace.progress)
-    if before is not None:
-        measured = replace(measured, answers={**before.answers, **measured.answers})
+    one = contender(trainer, recipe, split, missing)
+    measured = before.with_more(measure_contender(one, missing, asked, f"{recipe.name}, {split}", workspace.progress))
     keep(file, measured)
     return measured
 
@@ -159,7 +162,7 @@ def measure_contender(contender: Contender, ways: Collection[str], asked: Asked,
         answers[way] = {
             name: _answers(contender.ways[way], queries, f"{label}, {way}", progress) for name, queries in asked.items()
         }
-    return Measured(contender.training_s, contender.parameters, answers, gpu_name(), contender.encoder_gpu)
+    return Measured(answers, {way: contender.cost_of(way) for way in ways}, {way: gpu_name() for way in ways})
 
 
 def _answers(score: Score, queries: Sequence[Judged], label: str, progress: Progress) -> Answers:
@@ -179,7 +182,9 @@ def _rows(plan: Plan, runs: Mapping[str, Sequence[Measured]], asked: str) -> Ite
     held: _PerQuestion | None = None
     for one in plan.entries:
         measured = runs[one.recipe.key()]
-        answers = [run.answers[one.measured_way][asked] for run in measured]
+        way = one.measured_way
+        answers, costs = [run.answers[way][asked] for run in measured], [run.costs[way] for run in measured]
+        gpus = {run.gpus[way] for run in measured}
         by_seed = [measures_of(answer.ranks) for answer in answers]
         per_question = {name: np.mean([seed[name] for seed in by_seed], axis=0) for name in MEASURES}
         of_seeds = {name: [100 * float(seed[name].mean()) for seed in by_seed] for name in MEASURES}
@@ -190,11 +195,11 @@ def _rows(plan: Plan, runs: Mapping[str, Sequence[Measured]], asked: str) -> Ite
             means={name: float(np.mean(values)) for name, values in of_seeds.items()},
             deviations={n: float(np.std(values, ddof=1)) if len(values) > 1 else None for n, values in of_seeds.items()},
             gains={} if held is None else with_intervals({name: per_question[name] - held[name] for name in GAINS}),
-            training_s=float(np.mean([run.training_s for run in measured])),
-            parameters=measured[0].parameters,
+            training_s=float(np.mean([cost.seconds for cost in costs])),
+            parameters=costs[0].parameters,
             query_ms=float(np.median([answer.query_ms for answer in answers])),
-            gpus=tuple(sorted({run.gpu for run in measured} - {""})),
-            encoder_gpus=tuple(sorted({run.encoder_gpu for run in measured} - {"", *(run.gpu for run in measured)})),
+            gpus=tuple(sorted(gpus - {""})),
+            encoder_gpus=tuple(sorted({cost.gpu for cost in costs} - {"", *gpus})),
             once=tuple(other.name for other in one.recipe.made_from if other.name in one.recipe.once and len(measured) > 1),
         )
         if held is None or plan.against == "above":

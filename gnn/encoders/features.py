@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gnn.asking import side_by_side
+from gnn.cost import Cost
 from gnn.encoders.joined import JoinedEncoder, Part, joined
 from gnn.encoders.kept_vectors import encoded
 from gnn.encoders.lsa import Lsa, fit_lsa
@@ -26,6 +27,7 @@ from schema.errors import BadSetting
 from search.arrays import BeginIn, Matrix, unit
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.tree import group_sums, sums_below
+from search.text.options import FORMAT
 from search.text.words import tokenised
 
 FOLDER, PASSAGES = "features", "passages.npz"
@@ -72,7 +74,7 @@ class Features:
         articles: float32[n, d]; sections: float32[m, d], means of all articles below;
         parents: float32[n, d], means of the articles of the same parent. All of unit length, but the articles of a bi-encoder
             that was trained for another similarity than the cosine.
-        seconds, parameters, gpu: of the training of its bi-encoder, where it has one.
+        cost: of the training of its bi-encoder, where it has one.
         threads: queries that are encoded at a time.
     """
 
@@ -80,9 +82,7 @@ class Features:
     articles: Matrix
     sections: Matrix
     parents: Matrix
-    seconds: float = 0.0
-    parameters: int = 0
-    gpu: str = ""
+    cost: Cost = field(default_factory=Cost)
     threads: int = 2
 
     @cached_property
@@ -98,15 +98,13 @@ class Tuned:
     Attributes:
         texts: of all articles, as it reads them.
         folder: of its files.
-        seconds, parameters, gpu: of its training; the last is empty where it had none.
+        cost: of its training.
     """
 
     encoder: TunedEncoder
     texts: Sequence[str]
     folder: Path
-    seconds: float
-    parameters: int
-    gpu: str
+    cost: Cost
 
 
 TunedBy = Callable[[Sequence[str]], Tuned]
@@ -159,7 +157,7 @@ def make_features(
         articles,
         unit(sums_below(corpus, articles)),
         unit(group_sums(corpus.group, articles))[corpus.group],
-        *((tuned.seconds, tuned.parameters, tuned.gpu) if tuned else (0.0, 0, "")),
+        tuned.cost if tuned else Cost(),
         threads,
     )
 
@@ -192,6 +190,8 @@ def _lsa(
     made_from = f"{law} {options.dimensions} {options.min_df} {options.max_df}"
     if options.svd_iterations != 4:  # what was made before there was a choice stays in use
         made_from += f" {options.svd_iterations}"
+    if FORMAT != 5:  # nor was the analysis of words named then
+        made_from += f" analysis {FORMAT}"
     folder = home / FOLDER / f"lsa-{_digest(made_from)}"
     if not (folder / "articles.npy").exists():
         words, _ = tokenised(*words_of, progress)

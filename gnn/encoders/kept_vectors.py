@@ -5,11 +5,13 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
 from runtime.progress import Progress
+from schema.errors import StorageFull
 from search.arrays import Matrix
 
 _FLUSH = 2048
@@ -25,7 +27,11 @@ class Encodes(Protocol):
 
 
 def encoded(encoder: Encodes, passages: Sequence[str], kept: Path, progress: Progress) -> Matrix:
-    """Return float32[passages, d]: embeddings of passages; those encoded before, in whatever run, are taken from a file."""
+    """Return float32[passages, d]: embeddings of passages; those encoded before, in whatever run, are taken from a file.
+
+    Raises:
+        StorageFull: the disk is full; what was encoded before stays.
+    """
     keys = _keys(passages)
     vector_of = _read(kept)
     missing = [i for i, key in enumerate(keys) if key not in vector_of]
@@ -45,6 +51,9 @@ def keep_encoded(passages: Sequence[str], vectors: Matrix, kept: Path) -> None:
 
     Args:
         vectors: float32[passages, d].
+
+    Raises:
+        StorageFull: the disk is full.
     """
     _write(kept, dict(zip(_keys(passages), vectors, strict=True)))
 
@@ -54,13 +63,19 @@ def _keys(passages: Sequence[str]) -> list[bytes]:
 
 
 def _read(kept: Path) -> dict[bytes, npt.NDArray[np.float32]]:
-    if not kept.exists():
+    try:
+        with np.load(kept) as stored:
+            return {bytes(key): vector for key, vector in zip(stored["keys"], stored["vectors"], strict=True)}
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile):  # not there, or not readable: it is encoded anew
         return {}
-    with np.load(kept) as stored:
-        return {bytes(key): vector for key, vector in zip(stored["keys"], stored["vectors"], strict=True)}
 
 
 def _write(kept: Path, vector_of: dict[bytes, npt.NDArray[np.float32]]) -> None:
     part = kept.with_suffix(f".{os.getpid()}.part.npz")  # a comparison may make the same beside a training
-    np.savez(part, keys=np.frombuffer(b"".join(vector_of), np.uint8).reshape(-1, 16), vectors=np.stack(list(vector_of.values())))
-    os.replace(part, kept)
+    keys, vectors = np.frombuffer(b"".join(vector_of), np.uint8).reshape(-1, 16), np.stack(list(vector_of.values()))
+    try:
+        np.savez(part, keys=keys, vectors=vectors)
+        os.replace(part, kept)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise StorageFull(f"{kept}: {error.strerror}; what was encoded before stays") from None

@@ -7,12 +7,13 @@ graph of queries embeds, or one of their own, and another makes one vector of.
 import json
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gnn.cost import Cost
 from gnn.encoders.onnx import (
     MODEL_FILE,
     TOKENIZER_FILE,
@@ -174,12 +175,12 @@ class ReadVectors:
 
     Attributes:
         articles: floating[n, d], unit length.
-        parameters: number of those that were trained.
+        cost: of its training.
     """
 
     encoder: TunedEncoder
     articles: Matrix
-    parameters: int = 0
+    cost: Cost = field(default_factory=Cost)
 
     def model(self) -> TunedVectors:
         """Return what retrieval needs of it."""

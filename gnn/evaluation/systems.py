@@ -86,7 +86,7 @@ def systems_of(workspace: Workspace, recipe: Recipe, split: str) -> Iterator[Sys
     Raises:
         NotReady: a version has not been trained.
     """
-    engines = _engines(workspace)
+    engines = workspace.engines
     lexical = partial(Retriever, workspace.index, None)
     words = f"{workspace.index.key}-{engines}"
     yield System("bm25", words, lexical, Mode.BM25, "The words of articles (BM25).")
@@ -137,9 +137,3 @@ def _of_version(
     if recipe.rerank.rounds:
         about = f"As hybrid, the first thousand articles reranked{several}: the search of the service."
         yield system("reranked", open=reranking, mode=Mode.HYBRID, about=about)
-
-
-def _engines(workspace: Workspace) -> str:
-    """Return what holds the words and the vectors: a server's figures are not those of the embedded engines."""
-    words, vectors = type(workspace.index.lexical).__name__, workspace.graph.vectors
-    return "-".join([words, "Embedded" if vectors is None else type(vectors).__name__]).lower()

@@ -3,10 +3,11 @@
 import json
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from gnn.cost import Cost
 from gnn.distributed import gpu_name
 from gnn.encoders.features import FOLDER
 from gnn.fine_tuning.checkpoint import CHECKPOINT, CURVE
@@ -22,15 +23,6 @@ BODY = "body"
 _RUN_FILE = "run.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """The seconds of a training, the number of parameters of what was trained, and the GPU that it was trained on, if any."""
-
-    seconds: float
-    parameters: int
-    gpu: str = ""
-
-
 def place_of(workspace: Workspace, name: str) -> Path:
     """Return the folder where the training of a name keeps its checkpoint and its curve."""
     return workspace.home / RUNS / name
@@ -41,16 +33,16 @@ def kept_folder(workspace: Workspace, name: str) -> Path:
     return workspace.home / FOLDER / name
 
 
-def run_of(folder: Path) -> Kept | None:
-    """Return what is known of the training that filled a folder; None where it is not done."""
+def run_of(folder: Path) -> Cost | None:
+    """Return what the training took that filled a folder; None where it is not done."""
     file = folder / _RUN_FILE
     if not file.exists():
         return None
     run: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return Kept(run["seconds"], run["parameters"], run.get("gpu", ""))
+    return Cost(run["seconds"], run["parameters"], run.get("gpu", ""))
 
 
-def keep_run(workspace: Workspace, name: str, curve: Sequence[TunedEpoch], seconds: float, write: Callable[[Path], int]) -> Kept:
+def keep_run(workspace: Workspace, name: str, curve: Sequence[TunedEpoch], seconds: float, write: Callable[[Path], int]) -> Cost:
     """Write what was trained, whole or not at all; its checkpoints go, its curves stay.
 
     Args:
@@ -65,7 +57,7 @@ def keep_run(workspace: Workspace, name: str, curve: Sequence[TunedEpoch], secon
     folder, place = kept_folder(workspace, name), place_of(workspace, name)
     try:
         with whole_folder(folder) as part:
-            made = Kept(seconds, write(part), gpu_name())
+            made = Cost(seconds, write(part), gpu_name())
             shutil.copyfile(place / CURVE, part / CURVE)
             (part / _RUN_FILE).write_text(
                 json.dumps({**asdict(made), "curve": [asdict(epoch) for epoch in curve]}, indent=1), "utf-8"

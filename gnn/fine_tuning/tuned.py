@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from gnn.cost import Cost
 from gnn.curriculum import Places
 from gnn.device import device_of_training, precision_of
 from gnn.distributed import alone
@@ -24,7 +25,7 @@ from gnn.fine_tuning.body import begin_from, load_body
 from gnn.fine_tuning.embedding import embedded, pieces_of_articles
 from gnn.fine_tuning.export import export_bi_encoder
 from gnn.fine_tuning.inlining import inlined
-from gnn.fine_tuning.kept_run import BODY, Kept, keep_run, kept_folder, place_of, run_of
+from gnn.fine_tuning.kept_run import BODY, keep_run, kept_folder, place_of, run_of
 from gnn.fine_tuning.loop import Run, TunedEpoch, trained_parameters, tune
 from gnn.options import GRAPH_FORMAT, FineTuningOptions
 from gnn.recipe import TRANSFORMER_FORMAT, Recipe
@@ -126,7 +127,7 @@ def read_vectors(
     vectors = encoded(tuned.encoder, [passages[position] for position in chosen], tuned.folder / PASSAGES, progress)
     articles = np.zeros((len(passages), vectors.shape[1]), np.float32)
     articles[chosen] = vectors
-    return ReadVectors(tuned.encoder, articles, tuned.parameters)
+    return ReadVectors(tuned.encoder, articles, tuned.cost)
 
 
 def tuned_encoder(
@@ -159,13 +160,13 @@ def tuned_encoder(
     wanted = _Wanted(recipe, split, key, learnt is not None, np.arange(len(passages)) if reads is None else reads)
     folder = kept_folder(workspace, wanted.name)
     texts = _with_citations(workspace, recipe, passages) if recipe.bi_encoder.inlined else passages
-    run = run_of(folder)
-    if run is None:
+    cost = run_of(folder)
+    if cost is None:
         if not training or not development:
             raise BadSetting(f"recipe {recipe.name}: no training or no development questions from {recipe.questions!r}")
         asked = training, [] if recipe.bi_encoder.refit else development
-        run = _train(workspace, wanted, texts, asked, passages)
-    return Tuned(TunedEncoder(folder, workspace.threads), texts, folder, run.seconds, run.parameters, run.gpu)
+        cost = _train(workspace, wanted, texts, asked, passages)
+    return Tuned(TunedEncoder(folder, workspace.threads), texts, folder, cost)
 
 
 def _with_citations(workspace: Workspace, recipe: Recipe, passages: Sequence[str]) -> Sequence[str]:
@@ -195,7 +196,7 @@ def _train(
     texts: Sequence[str],
     questions: tuple[Sequence[Question], Sequence[Question]],
     passages: Sequence[str],
-) -> Kept:
+) -> Cost:
     """Train the bi-encoder that is wanted on questions to learn from and to choose by.
 
     Args:

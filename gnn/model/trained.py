@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gnn.cost import Cost
 from gnn.encoders.features import Features
 from gnn.encoders.joined import TowerWeights
 from gnn.model.document_tower_numpy import DocumentWeights
@@ -42,12 +43,12 @@ class Trained:
         articles: float32[n, d], sections: float32[m, d], acts: float32[k, d], bias: float32[n], scale: as
             `search.vectors.model.VectorModel` has them.
         tower: the query tower; None for an encoder that was not trained.
-        seconds: duration of this training alone.
+        seconds: duration of the training of the towers alone.
         curve: one row an epoch; best: the one that was kept, from 0. Of a recipe that is refit, those of the training that chose
             the epoch: development questions, once learnt from, measure nothing.
         state: parameters, for a recipe that starts from this one.
-        encoder_parameters: number of those of a bi-encoder that was trained before, for its features.
-        encoder_gpu: that it was trained on; empty where that had none.
+        encoder: cost of a bi-encoder that was trained before, for its features; reranker: of what reranks, its trees no
+            parameters.
     """
 
     articles: Matrix
@@ -60,13 +61,13 @@ class Trained:
     curve: list[Epoch] = field(default_factory=list[Epoch])
     best: int = -1
     state: State = field(default_factory=dict[str, npt.NDArray[np.float32]])
-    encoder_parameters: int = 0
-    encoder_gpu: str = ""
+    encoder: Cost = field(default_factory=Cost)
+    reranker: Cost = field(default_factory=Cost)
 
     @property
-    def parameters(self) -> int:
-        """Number of its parameters; 0 of an encoder that was not trained."""
-        return sum(value.size for value in self.state.values()) + self.encoder_parameters
+    def cost(self) -> Cost:
+        """Cost of all that was trained, but for the reranker."""
+        return Cost(self.seconds, sum(value.size for value in self.state.values())) + self.encoder
 
     def document(self, heads: int) -> DocumentWeights:
         """Return the document tower, as it embeds new law without torch."""

@@ -83,7 +83,15 @@ def ask(retriever: Retriever, questions: Sequence[Question], threads: int, progr
             yield from map(found_by, examples)
 
 
-def to_learn_from(trainer: Trainer, first: Recipe, split: str, whole: Callable[[], VectorModel], file: Path) -> list[Found]:
+@dataclass(frozen=True, slots=True)
+class KeptFound:
+    """Queries with what was found for them, and the seconds that this took."""
+
+    each: Sequence[Found]
+    seconds: float
+
+
+def to_learn_from(trainer: Trainer, first: Recipe, split: str, whole: Callable[[], VectorModel], file: Path) -> KeptFound:
     """Return the training questions of a first stage, each asked of a model of it that had not seen it; kept in a file.
 
     Args:
@@ -95,9 +103,9 @@ def to_learn_from(trainer: Trainer, first: Recipe, split: str, whole: Callable[[
         StorageFull: the disk is full.
     """
     if not file.exists():
-        model = whole()
+        began, model = trainer.clock.seconds, whole()
         examples = trainer.examples(first, split, model.weights, model.pooling)
-        _write(file, [found_by(example) for example in examples])
+        _write(file, KeptFound([found_by(example) for example in examples], trainer.clock.seconds - began))
     return _read(file)
 
 
@@ -119,18 +127,19 @@ def check_law(corpus: Corpus, recipe: Recipe) -> None:
         raise LexgraphError(f"recipe {recipe.name}: the law has {len(corpus.articles)} article: there is nothing to rerank")
 
 
-def _write(file: Path, found: Sequence[Found]) -> None:
-    rows = [[f.query, f.positions.tolist(), f.before.tolist(), f.relevant.tolist(), f.asked] for f in found]
+def _write(file: Path, found: KeptFound) -> None:
+    rows = [[f.query, f.positions.tolist(), f.before.tolist(), f.relevant.tolist(), f.asked] for f in found.each]
     part = file.with_suffix(f".{os.getpid()}.part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(rows), "utf-8")
+        part.write_text(json.dumps({"seconds": found.seconds, "found": rows}), "utf-8")
         part.replace(file)
     except OSError as error:
         part.unlink(missing_ok=True)
         raise StorageFull(f"{file}: {error.strerror}") from None
 
 
-def _read(file: Path) -> list[Found]:
-    rows = json.loads(file.read_text("utf-8"))
-    return [Found(q, np.array(p, np.intp), np.array(b), np.array(r, np.intp), a) for q, p, b, r, a in rows]
+def _read(file: Path) -> KeptFound:
+    kept = json.loads(file.read_text("utf-8"))
+    found = [Found(q, np.array(p, np.intp), np.array(b), np.array(r, np.intp), a) for q, p, b, r, a in kept["found"]]
+    return KeptFound(found, kept["seconds"])

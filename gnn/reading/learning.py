@@ -1,5 +1,6 @@
 """Learning to read: relevant articles of training questions, each beside others that the first stage found for the same."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -125,8 +126,8 @@ def learn(learner: Learner, recipe: Recipe, asked: ToLearnFrom, run: Run) -> Rea
             "there is nothing to rerank"
         )
     task = ReadingTask(learner, recipe, training, [found.first(depth) for found in asked.development])
-    tune(task, run)
+    curve, began = tune(task, run), time.monotonic()
     with run.progress("share of what is read", 1) as advance:
         share = chosen_share(learner, asked.development, depth)
         advance(1)
-    return ReadingReranker(learner, depth, share)
+    return ReadingReranker(learner, depth, share, curve[-1].seconds + time.monotonic() - began)

@@ -35,11 +35,13 @@ class ReadingReranker:
 
     Attributes:
         depth: number of these; share: weight of what the reader says.
+        seconds: of the training of the reader, before it was stopped too, and of the choice of the share.
     """
 
     reader: Reader
     depth: int
     share: float
+    seconds: float = 0.0
 
     def learnt(self, found: Found) -> npt.NDArray[np.float64]:
         """Return float64[c]: standard scores so far, and the share of those of the reader.
@@ -50,7 +52,7 @@ class ReadingReranker:
         return found.before + self.share * standard(self.reader.scores(found))
 
     def reordered(self, query: str, ranking: Ranking) -> Scores:
-        """Return float32[n]: the scores of a ranking in another order of its first articles; those that it names stay first.
+        """Return float32[n]: the scores of a ranking in another order of its first articles (`Ranking.rearranged`).
 
         Raises:
             LexgraphError: a feature or a score is not a finite number.
@@ -58,11 +60,7 @@ class ReadingReranker:
         if ranking.reranked is None or not self.share or not len(ranking.reranked.candidates.positions):
             return ranking.scores
         found = found_in(query, ranking.reranked.candidates, np.zeros(0, np.intp)).first(self.depth)
-        stays = np.isin(found.positions, list(ranking.understood.named))
-        order = np.lexsort((-self.learnt(found), ~stays))
-        result = ranking.scores.copy()
-        result[found.positions[order]] = np.sort(ranking.scores[found.positions])[::-1]
-        return result
+        return ranking.rearranged(np.argsort(-self.learnt(found), kind="stable"))
 
 
 def chosen_share(reader: Reader, development: Sequence[Found], depth: int) -> float:

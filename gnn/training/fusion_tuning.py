@@ -59,14 +59,12 @@ def tune_weights(
         start: `weights_of` its recipe; a list that has none gets none.
     """
     pool = TreePooling(retriever.corpus)
-    lists = [_comparable_lists(retriever, question.query) for question in questions]
+    asked = [(_comparable_lists(retriever, question.query), question.relevant) for question in questions]
+    told = [(lists, relevant) for lists, relevant in asked if lists]  # none rank for what only names an article in vain
 
     def quality(point: Mapping[str, float]) -> float:
         tuned = _split(point)
-        rows = [
-            measure(ranks_of(pool(weighted(scores, tuned.weights), tuned.pooling), question.relevant))
-            for scores, question in zip(lists, questions, strict=True)
-        ]
+        rows = [measure(ranks_of(pool(weighted(lists, tuned.weights), tuned.pooling), relevant)) for lists, relevant in told]
         return float(np.mean([[row[name] for name in _OBJECTIVE] for row in rows]))
 
     pools = {f"pool_{name}": value for name, value in asdict(POOLING).items()}
@@ -76,8 +74,9 @@ def tune_weights(
 
 
 def _comparable_lists(retriever: Retriever, query: str) -> dict[str, Scores]:
+    """Return the lists that are fused, as they are served: those that a query names, and what comes behind fusion, left out."""
     _, lists = retriever.scores(query, Mode.HYBRID, pooled=False)
-    return {name: one.scores if name in ("questions", "authority") else one.standard for name, one in lists.items()}
+    return {name: one.comparable for name, one in lists.items() if name in GRID or name == "vector"}
 
 
 def _split(point: Mapping[str, float]) -> Tuned:

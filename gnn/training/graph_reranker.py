@@ -23,6 +23,7 @@ from gnn.training.lambdamart import Example
 from runtime.progress import Progress, silent
 from schema.errors import BadSetting
 from search.arrays import Positions, Scores
+from search.ranking.hits import Ranking
 from search.ranking.reranker import Candidates, new_order
 from search.ranking.trees import Rows
 
@@ -143,11 +144,9 @@ class GraphReranker:
         before, learnt = (part.double().numpy() for part in self.learnt(candidates))
         return np.concatenate([new_order(before, learnt), np.arange(len(before), len(candidates.positions))])
 
-    def reordered(self, scores: Scores, candidates: Candidates) -> Scores:
-        """Return float32[n]: scores with the candidates in their new order."""
-        result = scores.copy()
-        result[candidates.positions[self.order(candidates)]] = scores[candidates.positions]
-        return result
+    def reordered(self, ranking: Ranking) -> Scores:
+        """Return float32[n]: the scores of a ranking with its candidates in their new order (`Ranking.rearranged`)."""
+        return ranking.scores if ranking.reranked is None else ranking.rearranged(self.order(ranking.reranked.candidates))
 
 
 def fit_graph_reranker(

@@ -3,7 +3,8 @@
 The weight of a word stands for that in queries and that in articles at once, so it can be written into the index: BM25's own
 ranks by what is learnt, at its speed. Recipes are compared by it; the service has the plain weights. Unlike SPLADE no word is
 added to an article or a query, for which a language model would be asked. The weight is ``exp(θ · f + w)``, with f its idf and
-its length in letters, and w a weight of its own; all that is learnt decays. A word of no question keeps the weight that it has.
+its length in letters, and w a weight of its own, which decays; a word of no training question has none, and the weight that θ
+gives it. What is learnt ranks articles by their own words; sections have the same weights of words.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,40 +40,47 @@ class Asked:
 
 
 class WordWeights(nn.Module):
-    """Logarithms of the weights of words, with a temperature and the share of whole sections in the score.
+    """Logarithms of the weights of words, with a temperature.
 
     Shapes:
         features: float32[v, 2]; out: float32[v].
     """
 
-    def __init__(self, features: Tensor, temperature: float) -> None:
-        """Begin with BM25 as it is; ``temperature`` is the inverse one to begin with."""
+    def __init__(self, features: Tensor, taught: int, temperature: float) -> None:
+        """Begin with BM25 as it is.
+
+        Args:
+            taught: number of words, the first ones, that have a weight of their own.
+            temperature: the inverse one to begin with.
+        """
         super().__init__()
         self.features = features
         self.of_features = nn.Linear(features.shape[1], 1, bias=False)
         nn.init.zeros_(self.of_features.weight)
-        self.own = nn.Parameter(torch.zeros(len(features)))
+        self.own = nn.Parameter(torch.zeros(taught))
         self.log_scale = nn.Parameter(torch.tensor(temperature).log())
-        self.log_sections = nn.Parameter(torch.zeros(()))
+
+    @property
+    def learnt(self) -> int:
+        """Number of parameters."""
+        return sum(parameter.numel() for parameter in self.parameters())
 
     def forward(self) -> Tensor:
         """Return ``out``."""
-        return self.of_features(self.features).squeeze(-1) + self.own
+        own = functional.pad(self.own, (0, len(self.features) - len(self.own)))
+        return self.of_features(self.features).squeeze(-1) + own
 
 
 class _Scores:
-    """BM25 of articles and of their sections, by the words of questions.
+    """BM25 of articles by the words of questions.
 
     Args:
-        lexical: both indexes.
-        words: those of the questions, in the order of their numbers.
+        words: in the order of their numbers.
     """
 
-    def __init__(self, lexical: EmbeddedLexical, words: Sequence[str]) -> None:
-        self._articles, self._sections = lexical.articles.rows(words), lexical.sections.rows(words)
-        self._group = torch.from_numpy(lexical.group.astype(np.int64))
-        held = np.maximum(np.diff(self._articles.indptr), 1)
-        idf = np.log(lexical.articles.documents / held)
+    def __init__(self, articles: Bm25Index, words: Sequence[str]) -> None:
+        self._rows = articles.rows(words)
+        idf = np.log(articles.documents / np.maximum(np.diff(self._rows.indptr), 1))
         features = np.stack([idf / 10, [len(word) / 10 for word in words]], axis=1)
         self.features = torch.from_numpy(features.astype(np.float32))
 
@@ -81,9 +89,7 @@ class _Scores:
         words, places = torch.unique(torch.cat(list(asked)), return_inverse=True)
         rows = torch.repeat_interleave(torch.arange(len(asked)), torch.tensor([len(one) for one in asked]))
         counts = torch.zeros(len(asked), len(words)).index_put((rows, places), torch.ones(len(rows)), accumulate=True)
-        weighted = counts * model()[words].exp()
-        articles, sections = (torch.from_numpy(part[words.numpy()].toarray()) for part in (self._articles, self._sections))
-        return weighted @ articles + model.log_sections.exp() * (weighted @ sections)[:, self._group]
+        return (counts * model()[words].exp()) @ torch.from_numpy(self._rows[words.numpy()].toarray())
 
 
 def learned_lexical(workspace: Workspace, recipe: Recipe, split: str) -> tuple[TextIndex, int]:
@@ -107,7 +113,8 @@ def learned_lexical(workspace: Workspace, recipe: Recipe, split: str) -> tuple[T
     }
     if not any(one for way in tokens["train"] for one in way):
         raise BadSetting(f"recipe {recipe.name}: no training question has a word of the law")
-    words = sorted({word for ways in tokens.values() for way in ways for one in way for word in one})
+    taught = {word for way in tokens["train"] for one in way for word in one}
+    words = [*sorted(taught), *sorted((known.keys() | lexical.sections.words.keys()) - taught)]
     number = {word: n for n, word in enumerate(words)}
     asked = {
         part: [
@@ -121,23 +128,26 @@ def learned_lexical(workspace: Workspace, recipe: Recipe, split: str) -> tuple[T
     }
     torch.set_num_threads(workspace.threads)
     torch.manual_seed(options.seed)
-    scores = _Scores(lexical, words)
-    model = _fitted(scores, asked["train"], asked["development"], options, workspace.progress)
+    scores = _Scores(lexical.articles, words)
+    model = WordWeights(scores.features, len(taught), options.temperature)
+    _fit(model, scores, asked["train"], asked["development"], options, workspace.progress)
     weights = dict(zip(words, model().detach().exp().tolist(), strict=True))
-    return replace(index, lexical=_weighted(lexical, weights)), len(words) + 4
+    return replace(index, lexical=_weighted(lexical, weights)), model.learnt
 
 
-def _fitted(
+def _fit(
+    model: WordWeights,
     scores: _Scores,
     training: Sequence[Sequence[Asked]],
     development: Sequence[Sequence[Asked]],
     options: TrainingOptions,
     progress: Progress = silent,
-) -> WordWeights:
-    """Return the weights of the best epoch."""
+) -> None:
+    """Train the weights; they are left as the best epoch had them."""
     titles, whole = training
-    model = WordWeights(scores.features, options.temperature)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
+    decay = {"params": [model.own], "weight_decay": options.weight_decay}
+    shared = {"params": [model.of_features.weight, model.log_scale], "weight_decay": 0.0}
+    optimiser = torch.optim.AdamW([decay, shared], lr=options.learning_rate)
     draw = torch.Generator().manual_seed(options.seed)
     best, best_epoch, state = _quality(scores, model, development), -1, _copied(model)
     with progress("weights of words", options.epochs) as advance:
@@ -159,7 +169,6 @@ def _fitted(
             if epoch - best_epoch >= options.patience:
                 break
     model.load_state_dict(state)
-    return model
 
 
 def _loss(scores: _Scores, model: WordWeights, asked: Sequence[Asked], dropout: float, draw: torch.Generator) -> Tensor:

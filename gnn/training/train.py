@@ -1,18 +1,20 @@
 """Training: every missing version of a recipe, from the features of the law to its files, then the one that serves."""
 
 import platform
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from typing import TypeVar
 
 import numpy as np
 from scipy import sparse
 
+from gnn.cost import Cost, TrainingClock
 from gnn.distributed import gpu_name
 from gnn.encoders.features import Features, Tuned, make_features, with_shuffled_parents
+from gnn.encoders.tuned import ReadVectors
 from gnn.fine_tuning.kept_run import place_of
 from gnn.fine_tuning.tuned import read_by, read_vectors, tuned_by, tuned_encoder
 from gnn.model.subgraph import SubgraphEdges, exported_edges, shuffled, subgraph_edges
@@ -44,6 +46,7 @@ from search.vectors.model import QuestionMemory, TunedVectors, VectorModel
 
 _PACKAGES = ("torch", "torch-geometric", "numpy", "scipy", "scikit-learn", "bm25s", "transformers", "onnxruntime", "ladybug")
 
+_Costly = TypeVar("_Costly", Features, ReadVectors)
 TaughtBy = Callable[[Recipe, Sequence[str]], Tuned]
 """Gives the bi-encoder of a recipe, for the texts of all articles below their headings."""
 
@@ -131,10 +134,13 @@ class Trainer:
     """Makes model versions; features, and the parameters that other recipes start from, are made once.
 
     The last version is at hand for whoever asks for the same again, as rerankers over one first stage do.
+
+    Args:
+        clock: of the trainings; unless given, one of its own.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
-        self.workspace = workspace
+    def __init__(self, workspace: Workspace, clock: TrainingClock | None = None) -> None:
+        self.workspace, self.clock = workspace, clock or TrainingClock()
         self._features: dict[tuple[str, ...], Features] = {}
         self._states: dict[tuple[str, str], State] = {}
         self._choices: dict[tuple[str, str], Choice] = {}
@@ -166,8 +172,7 @@ class Trainer:
             if one.encoder.is_tuned:
                 tuned_by(one)
         trained, features = self._trained(recipe, split), self._features_of(recipe, split)
-        seconds = trained.seconds + features.seconds
-        trained = replace(trained, seconds=seconds, encoder_parameters=features.parameters, encoder_gpu=features.gpu)
+        trained = replace(trained, encoder=features.cost)
         memory = _question_memory(corpus, features, trained, self._learnt_from(recipe, split))
         made = NewVersion(id, recipe, features, trained, memory, weights_of(recipe), POOLING)
         if recipe.tune_fusion:
@@ -181,13 +186,12 @@ class Trainer:
 
     def _reranking(self, made: NewVersion, split: str, reader: Recipe | None) -> NewVersion:
         """Return a version with the reranker that its recipe asks for."""
-        recipe, workspace, began = made.recipe, self.workspace, time.monotonic()
+        recipe, workspace, began = made.recipe, self.workspace, self.clock.seconds
         examples = self.examples(_learnt_over(recipe), split, made.weights, made.pooling, reader=reader)
-        read = None if reader is None else read_vectors(workspace, reader, split)
+        read = None if reader is None else self._counting(lambda: read_vectors(workspace, reader, split))
         trees = fit_trees(examples, columns(tuned=read is not None), recipe.rerank, threads=workspace.threads)
-        parameters = made.trained.encoder_parameters + (0 if read is None else read.parameters)
-        seconds = made.trained.seconds + time.monotonic() - began
-        trained = replace(made.trained, seconds=seconds, encoder_parameters=parameters)
+        cost = replace(Cost() if read is None else read.cost, seconds=self.clock.seconds - began)
+        trained = replace(made.trained, reranker=cost)
         return replace(made, trained=trained, reranker=Reranker(trees, recipe.rerank.share), read=read)
 
     def _trained(self, recipe: Recipe, split: str) -> Trained:
@@ -263,19 +267,23 @@ class Trainer:
         parts = Parts(workspace, split, asked)
 
         def model_of(part: int, questions: Sequence[Question]) -> VectorModel:
-            features = self._features_of(recipe, split, partial(parts.encoder, part))
+            features = self._counting(lambda: self._features_of(recipe, split, partial(parts.encoder, part)))
             examples = Examples(workspace.corpus, features, self._edges(first), questions, development)
             trained = fit(first, examples, chosen=chosen, means=self._means())
             memory = _question_memory(workspace.corpus, features, trained, questions)
             return NewVersion("", first, features, trained, memory, weights, pooling).model(features.queries)
 
-        def vectors_of(part: int, positions: Positions) -> TunedVectors:
-            assert reader is not None
-            return read_vectors(workspace, reader, split, parts.without(part, reader), positions).model()
+        def vectors_of(reader: Recipe, part: int, positions: Positions) -> TunedVectors:
+            learnt = parts.without(part, reader)
+            return self._counting(lambda: read_vectors(workspace, reader, split, learnt, positions)).model()
 
-        reading = None if reader is None else Reading(vectors_of, most)
+        reading = None if reader is None else Reading(partial(vectors_of, reader), most)
         threads, progress = workspace.threads, workspace.progress
         return list(cross_fitted(workspace.index, asked, split, model_of, reading, threads=threads, progress=progress))
+
+    def _counting(self, make: Callable[[], _Costly]) -> _Costly:
+        """Return what has a bi-encoder, whose training counts, whenever it was; what it embeds does not."""
+        return self.clock.counting(make, lambda made: made.cost.seconds)
 
     def _means(self, place: Place | None = None) -> Means:
         return Means(self.workspace.threads, self.workspace.process, self.workspace.progress, place)
@@ -315,11 +323,13 @@ class Trainer:
         return tuned_encoder(self.workspace.of_recipe(bi_encoder), bi_encoder, split, passages)
 
     def _run(self, trained: Trained) -> Card:
+        whole = trained.cost + trained.reranker
         return {
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "training_s": round(trained.seconds, 3),
-            "encoder_parameters": trained.encoder_parameters,
-            "encoder_gpu": trained.encoder_gpu,
+            "training_s": round(whole.seconds, 3),
+            "encoder_parameters": trained.encoder.parameters,
+            "encoder_gpu": trained.encoder.gpu,
+            "reranker": asdict(trained.reranker),
             "device": gpu_name() or platform.machine(),
             "threads": self.workspace.threads,
             "processes": 1 if self.workspace.process is None else self.workspace.process.size,

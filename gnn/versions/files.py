@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from gnn.cost import Cost
 from gnn.encoders.features import Features
 from gnn.encoders.joined import JoinedEncoder, QueryEncoder, TowerWeights
 from gnn.encoders.tuned import READ, READER, ReadVectors, TunedEncoder
@@ -199,14 +200,15 @@ def development_metrics(home: Path, id: str) -> dict[str, float]:
     return {"development R@100": round(100 * epoch["recall"], 2), "development MAP": round(100 * epoch["average_precision"], 2)}
 
 
-def parameters_of(home: Path, id: str) -> int:
-    """Return the number of a version's parameters (`gnn.model.trained.Trained.parameters`), its reranker's trees left out."""
-    folder = model_folder(home, id)
-    tuned = int(read_run(home, id).get("encoder_parameters", 0))
-    if not (folder / "w1.npy").exists():
-        return tuned
-    files = [folder / "bias.npy", *(folder / f"{name}.npy" for name in _TOWER), *(folder / DOCUMENT).glob("*.npy")]
-    return tuned + 1 + sum(np.load(file, mmap_mode="r").size for file in files)  # and the temperature
+def costs_of(home: Path, id: str) -> tuple[Cost, Cost]:
+    """Return what the training of a version took, without its reranker, and what its reranker took (`Trained`)."""
+    folder, run = model_folder(home, id), read_run(home, id)
+    reranker = Cost(**run.get("reranker", {}))
+    seconds, parameters = run["training_s"] - reranker.seconds, int(run.get("encoder_parameters", 0))
+    if (folder / "w1.npy").exists():
+        files = [folder / "bias.npy", *(folder / f"{name}.npy" for name in _TOWER), *(folder / DOCUMENT).glob("*.npy")]
+        parameters += 1 + sum(np.load(file, mmap_mode="r").size for file in files)  # and the temperature
+    return Cost(seconds, parameters, run.get("encoder_gpu", "")), reranker
 
 
 def dimensions_of(home: Path, id: str) -> int:

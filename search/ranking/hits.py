@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from schema.errors import LexgraphError
-from search.arrays import Scores
+from search.arrays import Positions, Scores
 from search.query.understanding import Understood
 from search.ranking.fusion import head_of, standard_scores
 from search.ranking.reranker import Move, Reranked
@@ -141,3 +141,21 @@ class Ranking:
     understood: Understood = UNASKED
     evidence: tuple[float, ...] | None = None
     reranked: Reranked | None = None
+
+    def rearranged(self, order: Positions) -> Scores:
+        """Return float32[n]: the scores with the first candidates of reranking in another order.
+
+        Those that the query names stay before them, in its order, and those that stay for a heading behind these.
+
+        Args:
+            order: int[c], the places so far of the first c candidates.
+        """
+        if self.reranked is None:
+            return self.scores
+        positions = self.reranked.candidates.positions[: len(order)]
+        place = {position: n for n, position in enumerate(positions.tolist())}
+        named = (place[position] for position in self.understood.named if position in place)
+        ahead = [*dict.fromkeys([*named, *np.flatnonzero(self.reranked.stays[: len(order)]).tolist()])]
+        result = self.scores.copy()
+        result[positions[[*ahead, *order[~np.isin(order, ahead)]]]] = np.sort(self.scores[positions])[::-1]
+        return result

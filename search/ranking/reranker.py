@@ -75,11 +75,17 @@ class Move:
 
 @dataclass(frozen=True, eq=False)
 class Reranked:
-    """The candidates of one query, with int[candidates], the place of each after reranking and what comes behind it, from 0."""
+    """The candidates of one query, reranked.
+
+    Attributes:
+        after: int[candidates], the place of each after reranking and what comes behind it, from 0.
+        stays: bool[candidates], those that stayed before all others.
+    """
 
     candidates: Candidates
     after: npt.NDArray[np.intp]
     trees: Trees
+    stays: npt.NDArray[np.bool_]
 
     def as_in(self, scores: Scores) -> "Reranked":
         """Return the same candidates at the places that later scores, float32[n], give them."""
@@ -125,7 +131,7 @@ class Reranker:
         reordered[positions[order]] = scores[positions]
         after = np.empty(len(order), np.intp)
         after[order] = np.arange(len(order))
-        return reordered, Reranked(candidates, after, self.trees)
+        return reordered, Reranked(candidates, after, self.trees, stays)
 
     def order(self, rows: Rows, stays: npt.NDArray[np.bool_] | None = None) -> Positions:
         """Return the places so far of candidates in their new order.

@@ -117,3 +117,19 @@ def test_recipes_with_and_without_further_questions_stand_in_one_table(own_home:
         tables = list(compare_recipes(workspace, Plan(rows, ("random",)), "service-public"))
     assert [[row.name for row in table.rows] for table in tables] == [["small:alone", "more:alone"]] * 2
     assert all(table.n == 6 for table in tables)
+
+
+def test_a_version_is_made_from_its_own_questions_and_from_those_of_its_bi_encoder(asked_home: Path, tmp_path: Path) -> None:
+    encoder = tmp_path / "encoder.toml"
+    encoder.write_text('base = "dpr"\nmore_questions = ["two"]\n', "utf-8")
+    own = tmp_path / "own.toml"
+    own.write_text('base = "static"\nmore_questions = ["three"]\n[encoder]\nname = "static+tuned"\ntuned = "encoder"\n', "utf-8")
+    further = {
+        name: [Question(f"{name}/1", f"Le meunier {name} ?", "", name, (f"{MILLERS_ID}/L1",), "train", "train")]
+        for name in ("two", "three")
+    }
+    with open_graph(asked_home) as graph:
+        workspace = replace(workspace_on(asked_home, graph), further=further)
+        found = workspace.learnt_from(load_recipe(str(own)))
+    assert len(found) == len(workspace.questions) + 2
+    assert {one.source for one in found} == {"service-public", "two", "three"}

@@ -5,11 +5,14 @@ import shutil
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
+import citations
+import schema
 import search
 from cypher.engines.ladybug import open_graph
 from cypher.export.dump import canonical_dump
@@ -18,12 +21,13 @@ from gnn.comparison.contenders import WAYS, Contender, contender, entry
 from gnn.comparison.markdown import page
 from gnn.comparison.tables import GAINS, Plan, RecipeTable, compare_recipes
 from gnn.comparison.trials import CROSS_FITTED, trials
+from gnn.cost import Cost
 from gnn.fine_tuning.kept_run import RUNS
 from gnn.kept_answers import FOLDER, kept_file, ranked_by
 from gnn.recipe import Recipe, load_recipe
 from gnn.training.bm25_tuning import tuned_lexical
 from gnn.training.train import Trainer
-from gnn.versions.files import parameters_of
+from gnn.versions.files import costs_of
 from gnn.versions.identity import model_ids
 from schema.errors import BadQuery, BadSetting, NotReady
 from search.evaluation import MEASURES, Judged, measure, measures_of, ranks_of
@@ -114,6 +118,26 @@ def test_rows_of_another_search_are_measured_anew(own_home: Path, monkeypatch: p
     ranked_by.cache_clear()
 
 
+@pytest.mark.parametrize("room", [citations, schema])
+def test_rows_are_those_of_the_code_that_reads_what_a_query_names(
+    room: ModuleType, own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    before = kept_file(own_home, "a", {})
+    copied = Path(shutil.copytree(Path(str(room.__file__)).parent, tmp_path / "room"))
+    (copied / "another.py").write_text("", "utf-8")
+    monkeypatch.setattr(room, "__file__", str(copied / "__init__.py"))
+    ranked_by.cache_clear()
+    assert kept_file(own_home, "a", {}) != before
+    ranked_by.cache_clear()
+
+
+def test_rows_are_kept_by_what_holds_the_words_and_the_vectors(own_home: Path, recipe: Recipe) -> None:
+    compared(own_home, recipe, "bm25:alone", "small:alone")
+    names = sorted(path.name for path in (own_home / FOLDER).iterdir())
+    assert [name.split("-")[0] for name in names] == ["bm25", "small"]
+    assert all("-embeddedlexical-embedded-" in name for name in names)
+
+
 def test_nothing_that_serves_is_touched(own_home: Path, recipe: Recipe) -> None:
     def state() -> Iterator[str]:
         with open_graph(own_home) as graph:
@@ -138,7 +162,7 @@ def test_a_version_on_disk_is_asked_as_it_is(own_home: Path, recipe: Recipe) -> 
     with open_graph(own_home) as graph:
         workspace = workspace_on(own_home, graph)
         (id,) = model_ids(recipe, workspace.index.key, workspace.questions).values()
-    assert parameters_of(own_home, id) == fresh[0].rows[0].parameters > 100
+    assert costs_of(own_home, id)[0].parameters == fresh[0].rows[0].parameters > 100
 
 
 def test_a_seed_is_that_of_the_recipes_which_it_starts_from_too(tmp_path: Path) -> None:
@@ -285,7 +309,7 @@ def test_a_page_tells_which_bi_encoders_came_from_another_machine(
     own_home: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def from_there(*asked: Any) -> Contender:
-        return replace(contender(*asked), encoder_gpu="H100")
+        return replace(contender(*asked), cost=Cost(gpu="H100"))
 
     monkeypatch.setattr("gnn.comparison.tables.contender", from_there)
     compared(own_home, recipe, "small:alone")
@@ -294,6 +318,21 @@ def test_a_page_tells_which_bi_encoders_came_from_another_machine(
     text = page(kept, "lexgraph compare small:alone bm25")
     assert "\nBi-encoders trained on another machine, with one H100: `small:alone`.\n" in text
     assert "Trained and asked" not in text
+
+
+def test_the_cost_of_a_row_is_that_of_its_way_of_ranking_whatever_was_measured_after_it(
+    own_home: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = iter((60.0, 600.0))
+
+    def costly(*asked: Any) -> Contender:
+        return replace(contender(*asked), cost=Cost(next(seconds), 7), reranker=Cost(30, 5))
+
+    reranking = recipe.model_copy(update={"diversity": 0.25})  # something comes behind what is fused
+    monkeypatch.setattr("gnn.comparison.tables.contender", costly)
+    compared(own_home, reranking, "small:alone")
+    (first, *_) = compared(own_home, reranking, "small:alone", "small")
+    assert [(row.training_s, row.parameters) for row in first.rows] == [(60, 7), (630, 12)]
 
 
 def test_a_row_that_cannot_be_is_told(own_home: Path, recipe: Recipe) -> None:
@@ -375,4 +414,4 @@ def test_a_graph_reranker_orders_the_candidates_of_the_search_anew(own_home: Pat
     np.testing.assert_array_equal(pooled, plain.ways["feedback"](query))
     np.testing.assert_array_equal(np.sort(served), np.sort(pooled))
     assert not np.array_equal(served, pooled)
-    assert found.parameters > plain.parameters
+    assert found.cost_of("served").parameters > found.cost.parameters == plain.cost.parameters

@@ -12,7 +12,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
-from gnn.encoders.features import Remembered, make_features
+from gnn.encoders.features import FOLDER, Remembered, make_features
 from gnn.encoders.joined import JoinedEncoder
 from gnn.encoders.lsa import fit_lsa
 from gnn.encoders.onnx import OnnxEncoder
@@ -22,6 +22,7 @@ from gnn.options import EncoderOptions
 from schema.errors import BadSetting
 from search.arrays import Matrix
 from search.corpus.corpus import Corpus, CorpusText
+from search.text.options import FORMAT
 from search.text.words import tokenised
 from tests.gnn.encoders.test_muse import small
 
@@ -30,6 +31,16 @@ _TEXTS = [
     "La farine de blé est livrée au boulanger avant le lever du jour, sauf en cas de force majeure.",
     "Congé parental d'éducation à temps partiel",
 ]
+
+
+def test_lsa_is_made_anew_of_words_that_are_analysed_otherwise(
+    law: tuple[Corpus, CorpusText], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = EncoderOptions(dimensions=6)  # pyright: ignore[reportCallIssue]
+    for analysis in (FORMAT, FORMAT, FORMAT + 1):
+        monkeypatch.setattr("gnn.encoders.features.FORMAT", analysis)
+        make_features(tmp_path, *law, options)
+    assert len(list((tmp_path / FOLDER).glob("lsa-*"))) == 2
 
 
 def test_lsa_serves_what_scikit_learn_fitted(law: tuple[Corpus, CorpusText]) -> None:

@@ -20,6 +20,7 @@ from gnn.fine_tuning.embedding import embedded, pieces_of_articles
 from gnn.fine_tuning.export import export_bi_encoder
 from gnn.fine_tuning.tuned import read_vectors
 from runtime.progress import silent
+from schema.errors import StorageFull
 from search.questions import of_split
 from tests.gnn.fine_tuning.small_body import bi_encoder_recipe
 from tests.gnn.fine_tuning.test_tuned import working_on
@@ -70,20 +71,46 @@ def test_where_memory_runs_out_fewer_are_read_at_once(model: BiEncoder, monkeypa
         embedded(model, pieces_of_articles(model, _TEXTS))
 
 
+class Lengths:
+    """Embeds a text as its length, and remembers what it has read."""
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    def encode_raw(self, texts: Sequence[str], kind: str, advance: Callable[[int], None] = print) -> Any:
+        self.read += texts
+        return np.array([[len(text), 1] for text in texts], np.float32)
+
+
 def test_what_was_kept_is_not_embedded_again(tmp_path: Path) -> None:
-    class Lengths:
-        def __init__(self) -> None:
-            self.read: list[str] = []
-
-        def encode_raw(self, texts: Sequence[str], kind: str, advance: Callable[[int], None] = print) -> Any:
-            self.read += texts
-            return np.array([[len(text), 1] for text in texts], np.float32)
-
     encoder, kept = Lengths(), tmp_path / PASSAGES
     keep_encoded(["a", "bb"], np.array([[9, 9], [8, 8]], np.float32), kept)
     assert encoded(encoder, ["bb", "ccc", "a"], kept, silent).tolist() == [[8, 8], [3, 1], [9, 9]]
     assert encoded(encoder, ["ccc", "bb"], kept, silent).tolist() == [[3, 1], [8, 8]]
     assert encoder.read == ["ccc"]
+
+
+@pytest.mark.parametrize("spoiled", [b"", b"PK\x03\x04 cut off", b"no archive"])
+def test_what_was_kept_and_cannot_be_read_is_embedded_again(tmp_path: Path, spoiled: bytes) -> None:
+    encoder, kept = Lengths(), tmp_path / PASSAGES
+    kept.write_bytes(spoiled)
+    assert encoded(encoder, ["a", "bb"], kept, silent).tolist() == [[1, 1], [2, 1]]
+    assert encoded(encoder, ["bb"], kept, silent).tolist() == [[2, 1]]
+    assert encoder.read == ["a", "bb"]
+
+
+def test_a_full_disk_keeps_what_was_embedded_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(file: Path, **arrays: Any) -> None:
+        file.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    encoder, kept = Lengths(), tmp_path / PASSAGES
+    encoded(encoder, ["a"], kept, silent)
+    monkeypatch.setattr("gnn.encoders.kept_vectors.np.savez", full)
+    with pytest.raises(StorageFull, match=r"passages\.npz: No space left on device; what was encoded before stays"):
+        encoded(encoder, ["a", "bb"], kept, silent)
+    assert [path.name for path in tmp_path.iterdir()] == [PASSAGES], "nothing half-written stays"
+    assert encoded(encoder, ["a"], kept, silent).tolist() == [[1, 1]]
 
 
 @pytest.mark.slow

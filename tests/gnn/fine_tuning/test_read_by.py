@@ -19,7 +19,7 @@ from gnn.options import RerankOptions
 from gnn.recipe import Recipe, load_recipe
 from gnn.training.cross_fitting import fold_of
 from gnn.training.train import Trainer, train
-from gnn.versions.files import load_model, parameters_of
+from gnn.versions.files import costs_of, load_model
 from gnn.versions.identity import model_ids
 from gnn.versions.shared_folder import model_folder
 from gnn.workspace import Workspace
@@ -81,7 +81,9 @@ def test_it_is_trained_kept_and_served(own_home: Path, recipe: Recipe) -> None:
     assert made.read is not None
     assert model.reranker.trees.features == FEATURES + OF_TUNED
     np.testing.assert_allclose(model.tuned.articles, made.read.articles, atol=1e-3)
-    assert parameters_of(own_home, id) == made.trained.parameters
+    cost, reranker = costs_of(own_home, id)
+    assert (cost.parameters, reranker.parameters) == (made.trained.cost.parameters, made.read.cost.parameters)
+    assert min(cost.seconds, reranker.seconds, reranker.parameters) > 0
     moved = Retriever(workspace.index, model).rank(_ASKED)
     as_trained = Retriever(workspace.index, made.model()).rank(_ASKED)
     assert moved.reranked is not None

@@ -30,7 +30,7 @@ from gnn.model.trained import compared_by
 from gnn.recipe import Recipe, load_recipe
 from gnn.training.lambdamart import Example
 from gnn.training.train import Trainer, train
-from gnn.versions.files import load_model, parameters_of
+from gnn.versions.files import costs_of, load_model
 from gnn.versions.identity import RecipeSplit, model_ids
 from gnn.workspace import Workspace
 from schema.errors import BadSetting
@@ -79,9 +79,9 @@ def test_a_contender_says_what_its_training_took(own_home: Path, small_body: Pat
         found = contender(Trainer(workspace), recipe, "random", ("alone",))
         body = load_body(str(small_body))
         own = sum(parameter.numel() for parameter in BiEncoder(body, recipe.bi_encoder).parameters())
-    assert found.parameters == own
-    assert found.training_s > 0
-    assert found.encoder_gpu == "H100"
+    assert found.cost.parameters == own
+    assert found.cost.seconds > 0
+    assert found.cost.gpu == "H100"
 
 
 @pytest.mark.slow
@@ -149,7 +149,7 @@ batch = 6
 
 def trainer_parameters(workspace: Workspace, recipe: Recipe, id: str) -> int:
     """The parameters of a version, trained anew over the encoder that is there."""
-    return Trainer(workspace).version(recipe, "random", id).trained.parameters
+    return Trainer(workspace).version(recipe, "random", id).trained.cost.parameters
 
 
 def test_a_model_over_a_tuned_encoder_serves_and_embeds_new_law(own_home: Path, small_body: Path, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_model_over_a_tuned_encoder_serves_and_embeds_new_law(own_home: Path, 
         workspace = working_on(own_home, graph)
         id = train(workspace, recipe).active
         model = load_model(own_home, id, workspace.corpus)
-        assert parameters_of(own_home, id) == trainer_parameters(workspace, recipe, id)
+        assert costs_of(own_home, id)[0].parameters == trainer_parameters(workspace, recipe, id)
         assert model.encode(["Qui contrôle le moulin ?"]).shape == (1, 6 + 8)
         trainer = Trainer(workspace)
         features = trainer._features_of(recipe, "random")  # pyright: ignore[reportPrivateUsage]

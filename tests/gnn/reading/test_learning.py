@@ -124,10 +124,26 @@ def test_a_recipe_that_reads_is_compared_with_its_first_stage(own_home: Path, ov
         assert read.parameters > base.parameters
         assert read.training_s > base.training_s
         kept = list((own_home / RUNS).glob("small-random-*-candidates.json"))
-        assert [len(json.loads(file.read_text("utf-8"))) for file in kept] == [12], "six questions, each asked in two ways"
+        assert [len(json.loads(file.read_text("utf-8"))["found"]) for file in kept] == [12], (
+            "six questions, each asked in two ways"
+        )
         id = workspace.version_id(over_small, "random")
         assert (own_home / RUNS / f"{id}-{ranked_by()}").is_dir()
         assert id != workspace.version_id(over_small.model_copy(update={"reading": recipe().reading}), "random")
+
+
+@pytest.mark.slow
+def test_a_reader_costs_what_its_candidates_cost_whenever_they_were_found(own_home: Path, over_small: Recipe) -> None:
+    with open_graph(own_home) as graph:
+        workspace = workspace_on(own_home, graph)
+        contender(Trainer(workspace), over_small, "random")
+        (file,) = (own_home / RUNS).glob("small-random-*-candidates.json")
+        kept = json.loads(file.read_text("utf-8"))
+        file.write_text(json.dumps({**kept, "seconds": kept["seconds"] + 9000}), "utf-8")
+        again = contender(Trainer(workspace), over_small, "random")
+    assert kept["seconds"] > 0
+    assert again.reranker.seconds > 9000
+    assert again.cost_of("feedback").seconds < 9000 < again.cost_of("served").seconds
 
 
 @pytest.mark.slow

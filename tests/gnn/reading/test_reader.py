@@ -36,7 +36,7 @@ BEST = np.array([1, 2, 3, 4, 5, 6, 0])
 
 def ranking(named: tuple[int, ...] = ()) -> Ranking:
     candidates = Candidates(BEST, SCORES[BEST][:, None].astype(np.float64))
-    reranked = Reranked(candidates, np.arange(len(BEST)), no_trees(FEATURES))
+    reranked = Reranked(candidates, np.arange(len(BEST)), no_trees(FEATURES), np.zeros(len(BEST), bool))
     return Ranking(SCORES, {}, reranked=reranked, understood=replace(Understood(""), named=named))
 
 

@@ -1,5 +1,7 @@
 """The graph reranker: the subgraph of candidates, and that it learns what only an edge can tell."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,8 +11,12 @@ from gnn.options import GraphRerankOptions
 from gnn.training.graph_reranker import Subgraphs, fit_graph_reranker
 from gnn.training.lambdamart import Example
 from schema.errors import BadSetting
+from search.arrays import Scores
 from search.corpus.corpus import Corpus, CorpusText
-from search.ranking.reranker import Candidates
+from search.query.understanding import Understood
+from search.ranking.hits import Ranking
+from search.ranking.reranker import Candidates, Reranked
+from search.ranking.trees import no_trees
 
 
 def options(**others: object) -> GraphRerankOptions:
@@ -34,6 +40,17 @@ def cited(seed: int, questions: int = 24) -> tuple[list[Example], SubgraphEdges]
     return examples, SubgraphEdges(40, 0, forward.astype(np.int64), kinds)
 
 
+def ranked(scores: Scores, candidates: Candidates | None, leading: int = 0, named: tuple[int, ...] = ()) -> Ranking:
+    """A ranking with its candidates in their order, of which the first ones lead."""
+    understood = replace(Understood(""), named=named)
+    if candidates is None:
+        return Ranking(scores, {}, understood=understood)
+    n = len(candidates.positions)
+    return Ranking(
+        scores, {}, understood=understood, reranked=Reranked(candidates, np.arange(n), no_trees(()), np.arange(n) < leading)
+    )
+
+
 def firsts(as_: str) -> float:
     """Share of unseen questions whose relevant article comes first or second."""
     examples, edges = cited(1)
@@ -42,7 +59,7 @@ def firsts(as_: str) -> float:
     for example in cited(2)[0]:
         scores = np.full(40, -np.inf, np.float32)
         scores[example.candidates.positions] = np.arange(16, 0, -1)
-        reordered = reranker.reordered(scores, example.candidates)
+        reordered = reranker.reordered(ranked(scores, example.candidates))
         assert np.array_equal(np.sort(reordered), np.sort(scores)), "the same scores, in another order"
         places.append(int((reordered > reordered[example.relevant[0]]).sum()) < 2)
     return float(np.mean(places))
@@ -80,7 +97,22 @@ def test_training_starts_from_the_order_so_far_and_gives_the_same_network_again(
     untouched = fit_graph_reranker(examples, edges, options(epochs=1, learning_rate=1e-12))
     scores = np.full(40, -np.inf, np.float32)
     scores[examples[0].candidates.positions] = np.arange(16, 0, -1)
-    np.testing.assert_array_equal(untouched.reordered(scores, examples[0].candidates), scores)
+    np.testing.assert_array_equal(untouched.reordered(ranked(scores, examples[0].candidates)), scores)
+
+
+def test_what_a_query_names_stays_first_and_what_stays_for_a_heading_next() -> None:
+    examples, edges = cited(1)
+    reranker, candidates = fit_graph_reranker(examples, edges, options(epochs=4)), examples[0].candidates
+    scores = np.full(40, -np.inf, np.float32)
+    scores[candidates.positions] = np.arange(16, 0, -1)
+    leading, first, second = candidates.positions[[0, 9, 12]].tolist()
+    scores[[first, second]] = 18, 17  # as `Retriever` puts what is named
+    ranking = ranked(scores, candidates, leading=1, named=(first, second))
+    order = np.argsort(-reranker.reordered(ranking), kind="stable").tolist()
+    assert order[:3] == [first, second, leading]
+    others = [candidates.positions[place] for place in reranker.order(candidates).tolist()]
+    assert order[3:16] == [position for position in others if position not in (leading, first, second)]
+    assert ranked(scores, None).rearranged(np.arange(2)) is scores
 
 
 def test_without_an_answer_among_the_candidates_there_is_nothing_to_learn() -> None:

@@ -26,6 +26,7 @@ from gnn.evaluation.compare import compare, curves
 from gnn.evaluation.plot import draw
 from gnn.model.subgraph import subgraph_edges
 from gnn.recipe import load_recipe
+from gnn.training.fusion_tuning import _comparable_lists, tune_weights  # pyright: ignore[reportPrivateUsage]
 from gnn.training.loop import Examples, fit
 from gnn.training.train import Trainer, train
 from gnn.versions.active import active_id, active_model
@@ -36,6 +37,7 @@ from schema.records import Question
 from search.arrays import Matrix
 from search.corpus.corpus import Corpus, CorpusText
 from search.corpus.read import read_corpus
+from search.evaluation import Judged
 from search.modes import Mode
 from search.questions import TITLE, of_split, query_text
 from search.retrieval import Retriever
@@ -214,7 +216,7 @@ def test_what_was_asked_before_is_not_asked_again(own_home: Path, recipe_file: s
         evaluated(asked, asked=TITLE)
         assert len(ranked) == len(first.systems) * (3 * len(asked) - 1), "other questions, or the same asked otherwise, are new"
         before = len(ranked)
-        monkeypatch.setattr("gnn.evaluation.systems._engines", lambda workspace: "servers")
+        monkeypatch.setattr("gnn.workspace.Workspace.engines", "servers")
         evaluated(asked)
         assert len(ranked) == before + len(first.systems) * len(asked), "servers answer for themselves"
 
@@ -376,6 +378,23 @@ def test_every_recipe_of_the_project_loads() -> None:
 def test_indexes_have_the_corpus_of_the_graph(index: TextIndex, law: tuple[Corpus, CorpusText]) -> None:
     for field in dataclasses.fields(Corpus):
         np.testing.assert_array_equal(getattr(index.corpus, field.name), getattr(law[0], field.name))
+
+
+def test_weights_are_chosen_by_the_lists_that_are_served(asked_home: Path) -> None:
+    asked = "Qui contrôle le moulin ? Le pain est vendu au poids."
+    questions = [Judged(asked, np.array([1])), Judged("L9999-9", np.array([0]))]
+    with open_graph(asked_home) as graph:
+        workspace = workspace_on(asked_home, graph)
+        made = Trainer(workspace).version(small_recipe().model_copy(update={"sentences": 0.5}), "random", "")
+        retriever = Retriever(workspace.index, made.model())
+        lists = _comparable_lists(retriever, asked)
+        served = retriever.rank(asked, pooled=False)
+        assert lists.keys() == served.lists.keys() - {"heading"}
+        np.testing.assert_array_equal(lists["bm25"], served.lists["bm25"].comparable)
+        assert not np.array_equal(lists["bm25"], served.lists["bm25"].standard), "its sentences have a say"
+        assert not _comparable_lists(retriever, questions[1].query), "no list ranks for what only names an article in vain"
+        with_it, without = (tune_weights(retriever, some, made.weights) for some in (questions, questions[:1]))
+    assert with_it == without
 
 
 @pytest.mark.parametrize("tunes", [False, True])
