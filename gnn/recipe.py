@@ -2,6 +2,7 @@
 
 import hashlib
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -295,8 +296,10 @@ def load_recipe(name: str) -> Recipe:
     try:
         return Recipe.model_validate(_table(path, ()) | {"name": path.stem, "folder": path.parent})
     except FileNotFoundError as error:
-        names = ", ".join(sorted(p.stem for p in FOLDER.glob("*.toml")))
-        raise BadSetting(f"no recipe {Path(error.filename).stem!r}; there are: {names}") from None
+        wanted, names = Path(error.filename).stem, sorted(p.stem for p in FOLDER.glob("*.toml"))
+        near = get_close_matches(wanted, names, n=3, cutoff=0.75)
+        told = f"nearest: {', '.join(near)}" if near else f"there are: {', '.join(names)}"
+        raise BadSetting(f"no recipe {wanted!r}; {told}") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadSetting(f"{path}: {error}") from None
     except ValidationError as error:

@@ -44,6 +44,8 @@ _EXPRESSIONS = (
     _everyday(r"(?:boulots?|tafs?)", "travail"),
     _everyday(r"virer", "licencier", _OF_MONEY),
     _everyday(r"virée?s?", "licencié", _OF_MONEY),
+    _everyday(r"(?:travail|emploi)\s+au\s+noir", "travail dissimulé"),
+    _everyday(r"au\s+noir", "en travail dissimulé"),
     _everyday(r"heures?\s+supp?s?", "heures supplémentaires"),
     _everyday(r"cong[ée]s?\s+maladies?", "arrêt de travail pour maladie"),
     _everyday(r"proprios?", "propriétaire"),

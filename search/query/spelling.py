@@ -1,6 +1,6 @@
 """Spelling: words of a query that the law does not know, and the words of the law that may be meant by them.
 
-A word that the law knows, in whatever form and with or without its accents, is never changed.
+A word that the law knows, in whatever form, is never changed but for the accents that it was written without.
 """
 
 import re
@@ -24,6 +24,8 @@ _SEEN = 3
 _SMALL_LAW = 100_000
 """Words of a law up to which any that it has may be meant."""
 _CANDIDATES = 50
+_LEFT_OUT = 50
+"""Times that a word must stand in the law with its accents for each time that it stands there without them, to be meant by it."""
 _STRAY = 1e-5
 """Share of the words of a law below which an English word is there by a name or a quotation."""
 # Spellings of one sound: what sounds alike is likelier to be meant than what looks alike.
@@ -113,6 +115,12 @@ class Speller:
     def is_strange(self, word: str) -> bool:
         """Return whether the law never has a word as it is written, with or without its accents, or has it by a mistake."""
         return self._words.get(self._folded.get(fold(word.lower()), ""), 0) < _SEEN
+
+    def accented(self, word: str) -> str:
+        """Return a word with the accents that the law writes it with, where it hardly ever leaves them out; else as it is."""
+        plain = word.lower()
+        written = self._folded.get(plain, plain)
+        return written if self._words.get(written, 0) > _LEFT_OUT * self._words.get(plain, 0) else word
 
     def correction(self, word: str) -> str | None:
         """Return the word of the law that is most likely meant by one that it does not know; None where none is near.

@@ -10,6 +10,7 @@ import numpy as np
 
 from schema.errors import NotFound
 from schema.filter import Filter
+from schema.identifiers import fold
 from search.corpus.corpus import Corpus, Mask
 from search.query.acronyms import written_out
 from search.query.act_names import ActNames, nearest_said, resolve_value
@@ -296,13 +297,15 @@ class Understanding:
         free = list(self._free(query, cited))
         # A query in another language is not misspelt in that of the law.
         is_foreign = language is not None or any(self.speller.is_foreign(query[start:end]) for start, end in free)
+        unaccented = not is_foreign and fold(query) == query  # embeddings know a word by its letters
         for start, end in free:
             word = query[start:end]
             correction = None if is_foreign or _is_name(query, start, end) else self.speller.correction(word)
             title = self._abbreviated(word)
             # Beside other words an act's title would be what most articles of that act are found by.
             says_nothing = self.speller.is_foreign(word) or is_small_word(word, language)
-            instead = (title if len(free) == 1 else "") if title else ("" if says_nothing else correction or word)
+            written = self.speller.accented(word) if unaccented and not _is_name(query, start, end) else word
+            instead = (title if len(free) == 1 else "") if title else ("" if says_nothing else correction or written)
             noun = noun_of(instead, self._languages)
             if noun and self.speller.is_known(noun):  # "démissionner": the law says "démission"
                 instead = f"{instead} {noun}"

@@ -343,7 +343,8 @@ def test_a_row_that_cannot_be_is_told(own_home: Path, recipe: Recipe) -> None:
         compared(own_home, recipe, "small", against="last")
     run = Lexgraph.over(own_home)
     assert "no part 'exam'" in run("compare", "bm25", "--split", "exam").err
-    assert "no recipe 'nothing'" in run("compare", "nothing").err
+    assert "no recipe 'nothing'; there are: best, " in run("compare", "nothing").err
+    assert "no recipe 'muse-divers'; nearest: muse-diverse\n" in run("compare", "muse-divers").err
     ended = run("compare", "bm25", "--questions", "nobody")
     assert "no test questions of nobody in the random split" in ended.err
     assert ended.code == NotReady.exit_code

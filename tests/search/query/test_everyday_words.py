@@ -23,6 +23,8 @@ def known(word: str) -> bool:
         ("accident sur le chemin du travail", "accident de trajet"),
         ("virer un salarié", "licencier un salarié"),
         ("licencié en congé maladie", "licencié en arrêt de travail pour maladie"),
+        ("travail au noir", "travail dissimulé"),
+        ("être payé au noir", "être payé en travail dissimulé"),
         ("sécu", "sécurité sociale"),
         ("remboursement de la sécu", "remboursement de la sécurité sociale"),
     ],

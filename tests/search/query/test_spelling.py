@@ -51,6 +51,36 @@ def test_the_first_letter_of_a_short_word_is_no_mistake(written: str, meant: str
     assert speller.correction(written) == meant
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("salarie", "salarié"),
+        ("EDUCATION", "éducation"),
+        ("conge", "congé"),
+        ("rare", "rare"),
+        ("congé", "congé"),
+        ("zzz", "zzz"),
+    ],
+)
+def test_a_word_has_the_accents_that_the_law_writes_it_with(written: str, meant: str) -> None:
+    # "conge" without its accent is a mistake of the law itself, once in two hundred.
+    assert Speller(words_of([*LAW * 100, "conge"]), ("fr",)).accented(written) == meant
+
+
+def test_a_word_that_the_law_writes_both_ways_stays_as_it_is() -> None:
+    assert Speller(words_of(["la marche, le marché, le marché"]), ("fr",)).accented("marche") == "marche"
+
+
+def test_a_query_without_any_accents_is_ranked_by_as_the_law_writes_it(retriever: Retriever) -> None:
+    index = retriever.index
+    vocabulary = replace(index.vocabulary, words=words_of(["un congé, une démission, un salarié"]))
+    understanding = Understanding(index.corpus, vocabulary, ("fr",))
+    assert understanding.understand("conge et demission").words == "congé et démission"
+    assert understanding.understand("conge et demission").corrected is None, "these are the words that were asked"
+    assert understanding.understand("conge et démission").words == "conge et démission", "who writes accents left this one out"
+    assert understanding.understand("l'affaire Conge").words == "l'affaire Conge", "a name"
+
+
 @pytest.mark.parametrize("word", ["xyz", "zzzzzz", "télescope", "the", "leave"])
 def test_a_word_that_nothing_is_near_to_stays_as_it_is(speller: Speller, word: str) -> None:
     assert speller.correction(word) is None
