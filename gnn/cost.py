@@ -1,4 +1,4 @@
-"""What trainings take: seconds, parameters, and the GPU they were done on."""
+"""Costs of trainings: their seconds, their parameters, and the GPU they were done on."""
 
 import time
 from collections.abc import Callable
