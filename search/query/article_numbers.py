@@ -10,6 +10,8 @@ from search.corpus.corpus import Corpus
 
 _LETTERS = ("l", "r", "d", "a", "lo")
 _LETTER = re.compile(r"^(lo|[lrda])(?=\d)")
+_HELD_TABLE = re.compile(r"tableau-n°-(\w+)$")
+_TABLE = re.compile(r"\btableaux?\s+(?:n\s*[o°º]?\.?\s*)?(\d+(?:[\s-]*(?:bis|ter|quater))?)(?![\w°-])", re.IGNORECASE)
 _LENGTH = MAX_LENGTH - 17
 """Characters of an identifier that its act and its number alone make."""
 
@@ -23,6 +25,10 @@ class ArticleNumbers:
         acts = [len(act) + 1 for act in corpus.acts]
         for position, (id, act) in enumerate(zip(corpus.articles, corpus.article_act.tolist(), strict=True)):
             self._held[loose_number(id.partition("~")[0][acts[act] : _LENGTH])].append(position)
+        self._tables: dict[str, list[int]] = defaultdict(list)
+        for number, positions in self._held.items():
+            if table := _HELD_TABLE.search(number):
+                self._tables[table[1]] += positions
 
     def find(self, number: str, acts: Iterable[int] | None = None) -> list[int]:
         """Return the positions of the articles of a number, in reading order; in all acts, or in some.
@@ -36,6 +42,16 @@ class ArticleNumbers:
             if found:
                 return sorted(found)
         return []
+
+    def tables(self, text: str, acts: Iterable[int] | None = None) -> list[int]:
+        """Return the positions of the tables of occupational diseases that a text names, "tableau 57", in all acts or in some.
+
+        An article that is one is "Tableau n° 57" in one code, "Annexe II : Tableau n° 57" in another.
+        """
+        within = None if acts is None else set(acts)
+        numbers = dict.fromkeys(loose_number(number) for number in _TABLE.findall(text))
+        found = (position for number in numbers for position in self._tables.get(number, ()))
+        return [position for position in found if within is None or int(self._corpus.article_act[position]) in within]
 
     def in_act(self, act: str, number: str) -> list[str]:
         """Return the identifiers of the articles of an act that have a number, in reading order."""

@@ -202,6 +202,7 @@ class Understanding:
                 lacking.append(one)
             else:
                 named |= dict.fromkeys(p for p in found if mask is None or mask[p])
+        named |= dict.fromkeys(p for p in self._tables(query, only) if mask is None or mask[p])
         language = foreign_language(asked, self._languages, self.speller.is_strange)
         text, corrected = self._words(query, cited, cited if lacking and not named else [], language)
         words = " ".join(text.split()).strip(_AROUND)
@@ -257,6 +258,14 @@ class Understanding:
         nearest = self.numbers.nearest(first, acts)
         near = ", ".join(self._label(position, with_act=acts is None or len(acts) > 1) for position in nearest)
         return self._missing(text, title, nearest, f"No article {shown}{where}{'; nearest: ' if near else '.'}{near}")
+
+    def _tables(self, query: str, only: Filter) -> list[int]:
+        """Return the positions of the tables that a query names, of the acts that it names, if any."""
+        found = self.numbers.tables(query, None if only.act is None else [self._corpus.act_position[only.act]])
+        if len(found) < 2:
+            return found
+        acts = {id for mention in self.names.mentions(query) for id in self.names.acts_of(mention.name)}
+        return [position for position in found if self._act(position) in acts] or found
 
     def _missing(self, text: str, title: str, nearest: Sequence[int], said: str) -> Missing:
         return Missing(text, title, tuple(self._corpus.articles[position] for position in nearest), said)
