@@ -22,9 +22,9 @@ class Cost:
 
 
 class TrainingClock:
-    """Counts the seconds of trainings as if nothing of them had been done before.
+    """Counts the seconds of trainings, those that an earlier run took for what it left on disk too.
 
-    What an earlier run left on disk counts with the seconds that it took then, so that a figure does not depend on what there is.
+    So a figure does not depend on what there is; whoever counts says of what (`counting`).
     """
 
     def __init__(self) -> None:

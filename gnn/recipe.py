@@ -296,6 +296,8 @@ def load_recipe(name: str) -> Recipe:
     try:
         return Recipe.model_validate(_table(path, ()) | {"name": path.stem, "folder": path.parent})
     except FileNotFoundError as error:
+        if name.endswith(".toml") and Path(error.filename) == path:
+            raise BadSetting(f"{path}: no such file") from None
         wanted, names = Path(error.filename).stem, sorted(p.stem for p in FOLDER.glob("*.toml"))
         near = get_close_matches(wanted, names, n=3, cutoff=0.75)
         told = f"nearest: {', '.join(near)}" if near else f"there are: {', '.join(names)}"

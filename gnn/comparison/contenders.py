@@ -101,7 +101,7 @@ def seeds_of(recipe: Recipe, wanted: int) -> int:
 
 
 def contender(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str] = tuple(WAYS)) -> Contender:
-    """Return a recipe ready to be asked, trained unless its version is on disk.
+    """Return a recipe ready to be asked, trained unless its version is on disk with what its training took.
 
     Nothing is written but features of the law and the curves of trainings.
 
@@ -122,9 +122,10 @@ def contender(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str
 def _towers(trainer: Trainer, recipe: Recipe, split: str, ways: Collection[str]) -> tuple[VectorModel, Contender]:
     workspace = trainer.workspace
     id = workspace.version_id(recipe, split)
-    if model_folder(workspace.home, id).is_dir():
+    costs = costs_of(workspace.home, id) if model_folder(workspace.home, id).is_dir() else None
+    if costs is not None:
         model = load_model(workspace.home, id, workspace.corpus, workspace.threads)
-        cost, reranker = costs_of(workspace.home, id)
+        cost, reranker = costs
     else:
         check_questions(recipe, workspace.questions, (split,))
         if set(ways) == {"alone"}:

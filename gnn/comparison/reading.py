@@ -74,7 +74,11 @@ def reading_reranker(trainer: Trainer, recipe: Recipe, split: str, model: Vector
     over = _learnt_over(recipe)
 
     def whole() -> VectorModel:
-        return model if over == first else own.version(over, split, own.workspace.version_id(over, split)).model()
+        if over == first:
+            return model
+        id = own.workspace.version_id(over, split)
+        made = trainer.clock.counting(lambda: own.version(over, split, id), lambda made: made.trained.whole_cost.seconds)
+        return made.model()
 
     candidates = workspace.home / RUNS / f"{_by_this_search(own.workspace, over, split)}-candidates.json"
     found = trainer.clock.counting(lambda: to_learn_from(own, over, split, whole, candidates), lambda made: made.seconds)

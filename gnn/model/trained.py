@@ -69,6 +69,11 @@ class Trained:
         """Cost of all that was trained, but for the reranker."""
         return Cost(self.seconds, sum(value.size for value in self.state.values())) + self.encoder
 
+    @property
+    def whole_cost(self) -> Cost:
+        """Cost of all that was trained, the reranker included."""
+        return self.cost + self.reranker
+
     def document(self, heads: int) -> DocumentWeights:
         """Return the document tower, as it embeds new law without torch."""
         own = {name.removeprefix("document."): value for name, value in self.state.items() if name.startswith("document.")}

@@ -60,12 +60,12 @@ def tune_weights(
     """
     pool = TreePooling(retriever.corpus)
     asked = [(_comparable_lists(retriever, question.query), question.relevant) for question in questions]
-    told = [(lists, relevant) for lists, relevant in asked if lists]  # none rank for what only names an article in vain
+    told = [(lists, relevant) for lists, relevant in asked if lists]  # none rank for what only names articles
 
     def quality(point: Mapping[str, float]) -> float:
         tuned = _split(point)
         rows = [measure(ranks_of(pool(weighted(lists, tuned.weights), tuned.pooling), relevant)) for lists, relevant in told]
-        return float(np.mean([[row[name] for name in _OBJECTIVE] for row in rows]))
+        return float(np.mean([[row[name] for name in _OBJECTIVE] for row in rows])) if rows else 0.0
 
     pools = {f"pool_{name}": value for name, value in asdict(POOLING).items()}
     grid = {name: values for name, values in (GRID | POOLS).items() if name in start or name in pools}

@@ -93,7 +93,7 @@ class _Scores:
 
 
 def learned_lexical(workspace: Workspace, recipe: Recipe, split: str) -> tuple[TextIndex, int]:
-    """Return the text index with the words of articles and of sections weighted, and the number of weights.
+    """Return the text index with the words of articles and of sections weighted, and the number of parameters.
 
     The epoch with the best sum of R@100 and MAP on the development questions of the split is kept, by title and as a whole.
 

@@ -323,7 +323,7 @@ class Trainer:
         return tuned_encoder(self.workspace.of_recipe(bi_encoder), bi_encoder, split, passages)
 
     def _run(self, trained: Trained) -> Card:
-        whole = trained.cost + trained.reranker
+        whole = trained.whole_cost
         return {
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "training_s": round(whole.seconds, 3),

@@ -200,10 +200,15 @@ def development_metrics(home: Path, id: str) -> dict[str, float]:
     return {"development R@100": round(100 * epoch["recall"], 2), "development MAP": round(100 * epoch["average_precision"], 2)}
 
 
-def costs_of(home: Path, id: str) -> tuple[Cost, Cost]:
-    """Return what the training of a version took, without its reranker, and what its reranker took (`Trained`)."""
+def costs_of(home: Path, id: str) -> tuple[Cost, Cost] | None:
+    """Return what the training of a version took, without its reranker, and what its reranker took (`Trained`).
+
+    None where this is not known: older versions have both in one.
+    """
     folder, run = model_folder(home, id), read_run(home, id)
-    reranker = Cost(**run.get("reranker", {}))
+    if "reranker" not in run:
+        return None
+    reranker = Cost(**run["reranker"])
     seconds, parameters = run["training_s"] - reranker.seconds, int(run.get("encoder_parameters", 0))
     if (folder / "w1.npy").exists():
         files = [folder / "bias.npy", *(folder / f"{name}.npy" for name in _TOWER), *(folder / DOCUMENT).glob("*.npy")]

@@ -44,7 +44,6 @@ _WRITTEN_OUT = {
     "cfa": "centre de formation d'apprentis",
     "chsct": "comité d'hygiène, de sécurité et des conditions de travail",
     "cmg": "complément de libre choix du mode de garde",
-    "cmu": "protection universelle maladie",  # as it is called since 2016
     "cnav": "caisse nationale d'assurance vieillesse",
     "cpam": "caisse primaire d'assurance maladie",
     "cpf": "compte personnel de formation",

@@ -10,8 +10,16 @@ from search.corpus.corpus import Corpus
 
 _LETTERS = ("l", "r", "d", "a", "lo")
 _LETTER = re.compile(r"^(lo|[lrda])(?=\d)")
+_NUMBER = re.compile(r"\d+(?:[\s-]*(?:bis|ter|quater)\b)?", re.IGNORECASE)
 _HELD_TABLE = re.compile(r"tableau-n°-(\w+)$")
-_TABLE = re.compile(r"\btableaux?\s+(?:n\s*[o°º]?\.?\s*)?(\d+(?:[\s-]*(?:bis|ter|quater))?)(?![\w°-])", re.IGNORECASE)
+_OF_TABLE = r"\d+(?:[\s-]*(?:bis|ter|quater))?(?![\w%°-]|[.,]\d|\s+%)"
+_OF_TABLES = rf"{_OF_TABLE}(?:\s*(?:,|et|ou)\s*{_OF_TABLE})*"
+_TABLE = re.compile(
+    rf"\btableaux?\s+(?:(?:n\s*[o°º]?s?\.?|num[ée]ros?|r[ga])\s*({_OF_TABLES})(?!\s+de\s+l')|"
+    rf"({_OF_TABLES})(?=\s*(?:$|[?!;:,.)]|(?:du|des|dans|pour|code|css|crpm)\b)))",
+    re.IGNORECASE,
+)
+"""Without a sign that it is a number, "tableau 4" of something else goes on otherwise: "tableau 4 colonnes"."""
 _LENGTH = MAX_LENGTH - 17
 """Characters of an identifier that its act and its number alone make."""
 
@@ -43,15 +51,13 @@ class ArticleNumbers:
                 return sorted(found)
         return []
 
-    def tables(self, text: str, acts: Iterable[int] | None = None) -> list[int]:
-        """Return the positions of the tables of occupational diseases that a text names, "tableau 57", in all acts or in some.
+    def tables(self, text: str) -> list[int]:
+        """Return the positions of the tables of occupational diseases that a text names, "tableau 57", in all acts.
 
         An article that is one is "Tableau n° 57" in one code, "Annexe II : Tableau n° 57" in another.
         """
-        within = None if acts is None else set(acts)
-        numbers = dict.fromkeys(loose_number(number) for number in _TABLE.findall(text))
-        found = (position for number in numbers for position in self._tables.get(number, ()))
-        return [position for position in found if within is None or int(self._corpus.article_act[position]) in within]
+        numbers = (loose_number(number[0]) for named in _TABLE.finditer(text) for number in _NUMBER.finditer(named[0]))
+        return [position for number in dict.fromkeys(numbers) for position in self._tables.get(number, ())]
 
     def in_act(self, act: str, number: str) -> list[str]:
         """Return the identifiers of the articles of an act that have a number, in reading order."""

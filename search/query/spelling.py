@@ -21,6 +21,7 @@ _LONG = 7
 people mistake how a word begins, and another short word often ends alike ("trêve", of which the law may have "grève")."""
 _SEEN = 3
 """Times that a word must stand in the law to be meant: what stands there once is often a mistake itself."""
+_PARTICIPLE = re.compile(r"é(?=e?s?$)")
 _SMALL_LAW = 100_000
 """Words of a law up to which any that it has may be meant."""
 _CANDIDATES = 50
@@ -120,7 +121,11 @@ class Speller:
         """Return a word with the accents that the law writes it with, where it hardly ever leaves them out; else as it is."""
         plain = word.lower()
         written = self._folded.get(plain, plain)
-        return written if self._words.get(written, 0) > _LEFT_OUT * self._words.get(plain, 0) else word
+        bare = self._words.get(plain, 0)
+        if _PARTICIPLE.sub("e", written) == plain:  # "loue" is a word beside "loué": the law must have this one often
+            bare = max(bare, 1)
+        times = self._words.get(written, 0)
+        return written if times >= _SEEN and times > _LEFT_OUT * bare else word
 
     def correction(self, word: str) -> str | None:
         """Return the word of the law that is most likely meant by one that it does not know; None where none is near.

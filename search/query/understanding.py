@@ -1,7 +1,7 @@
 """The reading of a query before it is searched: articles that it names, also in vain, and its words as they are meant."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -204,7 +204,9 @@ class Understanding:
                 named |= dict.fromkeys(p for p in found if mask is None or mask[p])
         named |= dict.fromkeys(p for p in self._tables(query, only) if mask is None or mask[p])
         language = foreign_language(asked, self._languages, self.speller.is_strange)
-        text, corrected = self._words(query, cited, cited if lacking and not named else [], language)
+        # Who writes no accents leaves them out: embeddings know a word by its letters.
+        spelt = self.speller.accented if fold(asked) == asked else str
+        text, corrected = self._words(query, (cited, cited if lacking and not named else []), language, spelt)
         words = " ".join(text.split()).strip(_AROUND)
         if self._languages and not query_tokens(words, self._languages):
             words = ""  # signs and small words: vectors have a place for any text, and it would mean nothing
@@ -261,11 +263,10 @@ class Understanding:
 
     def _tables(self, query: str, only: Filter) -> list[int]:
         """Return the positions of the tables that a query names, of the acts that it names, if any."""
-        found = self.numbers.tables(query, None if only.act is None else [self._corpus.act_position[only.act]])
-        if len(found) < 2:
-            return found
-        acts = {id for mention in self.names.mentions(query) for id in self.names.acts_of(mention.name)}
-        return [position for position in found if self._act(position) in acts] or found
+        found = self.numbers.tables(query)
+        named = {id for mention in self.names.mentions(query) for id in self.names.acts_of(mention.name)} if found else set()
+        acts = {only.act} if only.act else named
+        return [position for position in found if not acts or self._act(position) in acts]
 
     def _missing(self, text: str, title: str, nearest: Sequence[int], said: str) -> Missing:
         return Missing(text, title, tuple(self._corpus.articles[position] for position in nearest), said)
@@ -300,20 +301,28 @@ class Understanding:
         is_known = self.speller.is_known
         return in_law(written_out(query, self._languages, is_known), self._languages, is_known)
 
-    def _words(self, query: str, cited: Sequence[Cited], without: Sequence[Cited], language: str | None) -> tuple[str, str]:
-        """Return the text to rank by, and the query as it is meant; ``language`` where it is another than the law's."""
+    def _words(
+        self, query: str, cites: tuple[Sequence[Cited], Sequence[Cited]], language: str | None, spelt: Callable[[str], str]
+    ) -> tuple[str, str]:
+        """Return the text to rank by, and the query as it is meant.
+
+        Args:
+            cites: what it cites, and what of that is not ranked by.
+            language: where it is another than the law's.
+            spelt: gives a word of the law's language as the law spells it.
+        """
+        cited, without = cites
         ranked, meant = list(query), list(query)
         free = list(self._free(query, cited))
         # A query in another language is not misspelt in that of the law.
         is_foreign = language is not None or any(self.speller.is_foreign(query[start:end]) for start, end in free)
-        unaccented = not is_foreign and fold(query) == query  # embeddings know a word by its letters
         for start, end in free:
             word = query[start:end]
             correction = None if is_foreign or _is_name(query, start, end) else self.speller.correction(word)
             title = self._abbreviated(word)
             # Beside other words an act's title would be what most articles of that act are found by.
             says_nothing = self.speller.is_foreign(word) or is_small_word(word, language)
-            written = self.speller.accented(word) if unaccented and not _is_name(query, start, end) else word
+            written = word if is_foreign or _is_name(query, start, end) else spelt(word)
             instead = (title if len(free) == 1 else "") if title else ("" if says_nothing else correction or written)
             noun = noun_of(instead, self._languages)
             if noun and self.speller.is_known(noun):  # "démissionner": the law says "démission"

@@ -162,7 +162,27 @@ def test_a_version_on_disk_is_asked_as_it_is(own_home: Path, recipe: Recipe) -> 
     with open_graph(own_home) as graph:
         workspace = workspace_on(own_home, graph)
         (id,) = model_ids(recipe, workspace.index.key, workspace.questions).values()
-    assert costs_of(own_home, id)[0].parameters == fresh[0].rows[0].parameters > 100
+    costs = costs_of(own_home, id)
+    assert costs is not None
+    assert costs[0].parameters == fresh[0].rows[0].parameters > 100
+
+
+def test_a_version_that_does_not_say_what_its_reranker_took_is_trained_anew_for_the_table(
+    own_home: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Lexgraph.over(own_home).do("train", "--recipe", recipe.folder / "small.toml")
+    trained: list[str] = []
+    version = Trainer.version
+    monkeypatch.setattr(Trainer, "version", lambda self, *of: trained.append(of[2]) or version(self, *of))
+    compared(own_home, recipe, "small")
+    assert not trained
+    shutil.rmtree(own_home / FOLDER)
+    (file,) = own_home.rglob("small-random-*/run.json")
+    run = json.loads(file.read_text("utf-8"))
+    del run["reranker"]  # as older versions are
+    file.write_text(json.dumps(run), "utf-8")
+    compared(own_home, recipe, "small")
+    assert trained == [file.parent.name]
 
 
 def test_a_seed_is_that_of_the_recipes_which_it_starts_from_too(tmp_path: Path) -> None:

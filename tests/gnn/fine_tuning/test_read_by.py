@@ -81,7 +81,9 @@ def test_it_is_trained_kept_and_served(own_home: Path, recipe: Recipe) -> None:
     assert made.read is not None
     assert model.reranker.trees.features == FEATURES + OF_TUNED
     np.testing.assert_allclose(model.tuned.articles, made.read.articles, atol=1e-3)
-    cost, reranker = costs_of(own_home, id)
+    costs = costs_of(own_home, id)
+    assert costs is not None
+    cost, reranker = costs
     assert (cost.parameters, reranker.parameters) == (made.trained.cost.parameters, made.read.cost.parameters)
     assert min(cost.seconds, reranker.seconds, reranker.parameters) > 0
     moved = Retriever(workspace.index, model).rank(_ASKED)

@@ -158,7 +158,9 @@ def test_a_model_over_a_tuned_encoder_serves_and_embeds_new_law(own_home: Path, 
         workspace = working_on(own_home, graph)
         id = train(workspace, recipe).active
         model = load_model(own_home, id, workspace.corpus)
-        assert costs_of(own_home, id)[0].parameters == trainer_parameters(workspace, recipe, id)
+        costs = costs_of(own_home, id)
+        assert costs is not None
+        assert costs[0].parameters == trainer_parameters(workspace, recipe, id)
         assert model.encode(["Qui contrôle le moulin ?"]).shape == (1, 6 + 8)
         trainer = Trainer(workspace)
         features = trainer._features_of(recipe, "random")  # pyright: ignore[reportPrivateUsage]
