@@ -178,7 +178,7 @@ def test_what_is_kept_is_the_transformer_of_queries_and_all_parameters_are_count
         keys = {tuned._key(workspace, one, []) for one in (recipe, shared)}  # pyright: ignore[reportPrivateUsage]
     assert again.folder == made.folder
     assert len(keys) == 2
-    assert made.parameters == sum(parameter.numel() for parameter in apart(small_body).parameters())
+    assert made.cost.parameters == sum(parameter.numel() for parameter in apart(small_body).parameters())
     kept = BiEncoder(load_body(str(made.folder / BODY)), recipe.bi_encoder).eval()
     with torch.inference_mode():
         assert (queries_of(kept).numpy() * made.encoder.encode(_ASKED)).sum(1).min() > 0.98
