@@ -209,11 +209,11 @@ def costs_of(home: Path, id: str) -> tuple[Cost, Cost] | None:
     if "reranker" not in run:
         return None
     reranker = Cost(**run["reranker"])
-    seconds, parameters = run["training_s"] - reranker.seconds, int(run.get("encoder_parameters", 0))
+    seconds, parameters = run["training_s"] - reranker.seconds, int(run["encoder_parameters"])
     if (folder / "w1.npy").exists():
         files = [folder / "bias.npy", *(folder / f"{name}.npy" for name in _TOWER), *(folder / DOCUMENT).glob("*.npy")]
         parameters += 1 + sum(np.load(file, mmap_mode="r").size for file in files)  # and the temperature
-    return Cost(seconds, parameters, run.get("encoder_gpu", "")), reranker
+    return Cost(seconds, parameters, run["encoder_gpu"]), reranker
 
 
 def dimensions_of(home: Path, id: str) -> int:
